@@ -1,0 +1,73 @@
+// swift-tools-version: 6.0
+import Foundation
+import PackageDescription
+
+// Cross builds name the target's root; its libraries are then found by the module maps' own link names.
+let sysroot = ProcessInfo.processInfo.environment["TALKPOST_SYSROOT"]
+
+/// Debian 12 has webrtc-audio-processing 0.3, Debian 13 has 1.3 under another name; whichever is installed is used.
+let audioProcessingModule: String = {
+    let roots = ["/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/share"]
+    let isNewer = roots.contains {
+        FileManager.default.fileExists(atPath: "\(sysroot ?? "")\($0)/pkgconfig/webrtc-audio-processing-1.pc")
+    }
+    return isNewer ? "webrtc-audio-processing-1" : "webrtc-audio-processing"
+}()
+
+let audioProcessingSettings: [CXXSetting] =
+    sysroot.map {
+        [
+            .unsafeFlags([
+                "-I\($0)/usr/include/webrtc-audio-processing-1", "-I\($0)/usr/include/webrtc_audio_processing",
+            ])
+        ]
+    } ?? []
+let audioProcessingLinks: [LinkerSetting] = sysroot.map { _ in [.linkedLibrary(audioProcessingModule)] } ?? []
+
+let package = Package(
+    name: "talkpost",
+    products: [
+        .executable(name: "talkpost", targets: ["Appliance"]),
+        .executable(name: "talkpost-provider", targets: ["DemoProvider"]),
+        .library(name: "VoiceCore", targets: ["VoiceCore"]),
+        .library(name: "Hardware", targets: ["Hardware"]),
+    ],
+    targets: [
+        .systemLibrary(name: "COpenSSL", path: "Sources/VoiceCore/CLibraries/COpenSSL"),
+        .systemLibrary(name: "COpus", path: "Sources/VoiceCore/CLibraries/COpus"),
+        .systemLibrary(name: "CSRTP", path: "Sources/VoiceCore/CLibraries/CSRTP"),
+        .systemLibrary(name: "CLinux", path: "Sources/VoiceCore/CLibraries/CLinux"),
+        .systemLibrary(
+            name: "CWebRTCAudioProcessing", path: "Sources/VoiceCore/CLibraries/CWebRTCAudioProcessing",
+            pkgConfig: sysroot == nil ? audioProcessingModule : nil),
+        .target(
+            name: "CAudioProcessing", dependencies: ["CWebRTCAudioProcessing"],
+            path: "Sources/VoiceCore/CLibraries/CAudioProcessing",
+            cxxSettings: audioProcessingSettings, linkerSettings: audioProcessingLinks),
+        .target(
+            name: "VoiceCore",
+            dependencies: ["COpenSSL", "COpus", "CSRTP", "CLinux", "CAudioProcessing"],
+            exclude: ["CLibraries"]),
+
+        .systemLibrary(name: "CSystemd", path: "Sources/Hardware/CLibraries/CSystemd"),
+        .target(name: "Hardware", dependencies: ["CSystemd"], exclude: ["CLibraries"]),
+
+        .systemLibrary(name: "CCurl", path: "Sources/Appliance/CLibraries/CCurl"),
+        .executableTarget(
+            name: "Appliance", dependencies: ["VoiceCore", "Hardware", "CCurl", "CLinux"], exclude: ["CLibraries"]),
+
+        .systemLibrary(name: "CMicroHTTPD", path: "Sources/DemoProvider/CLibraries/CMicroHTTPD"),
+        .executableTarget(
+            name: "DemoProvider", dependencies: ["VoiceCore", "CMicroHTTPD"], exclude: ["CLibraries"]),
+
+        .target(name: "CVirtualTime", path: "Tests/Support/CVirtualTime"),
+        .target(name: "Support", dependencies: ["VoiceCore", "CVirtualTime"], path: "Tests/Support",
+            exclude: ["CVirtualTime"]),
+        .testTarget(name: "VoiceCoreTests", dependencies: ["VoiceCore", "Support"]),
+        .testTarget(name: "HardwareTests", dependencies: ["Hardware"]),
+        .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support"]),
+        .testTarget(name: "Scenarios", dependencies: ["VoiceCore", "Support"], path: "Tests/Scenarios"),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

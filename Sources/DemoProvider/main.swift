@@ -1,0 +1,2 @@
+// The offering side and answering side live in VoiceCore.
+print("talkpost-provider")

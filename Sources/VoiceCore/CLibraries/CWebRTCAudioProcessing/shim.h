@@ -1,0 +1,1 @@
+// Carries the compile and link flags of webrtc-audio-processing; the C interface is in CAudioProcessing.

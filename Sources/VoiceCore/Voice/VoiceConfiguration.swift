@@ -1,0 +1,15 @@
+/// What the host may choose about its voices; the defaults suit a talk post. Set once, before the first voice.
+public struct VoiceConfiguration: Sendable {
+    /// What the encoder aims at, bits per second: 6,000 to 128,000.
+    public var bitsPerSecond = 32_000
+    /// Opus encoder complexity, 0 to 10; 5 costs half of 9.
+    public var encoderComplexity = 5
+    /// The loss in percent that the encoder's in-band FEC is made for; 0 turns it off.
+    public var expectedLossPercent = 10
+    /// Names of the network interfaces to use; nil: every one that is up and has an address.
+    public var interfaces: Set<String>?
+    /// Whether loopback addresses are offered as well, for a provider on the same machine.
+    public var offersLoopback = false
+
+    public init() {}
+}
