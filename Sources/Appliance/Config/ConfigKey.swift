@@ -1,0 +1,204 @@
+import VoiceCore
+
+/// One key that a config file may have: its name, what its value must be, and where the value goes.
+struct ConfigKey: Sendable {
+    let section: String
+    let name: String
+    /// What the value must be, to follow "it must be".
+    let expectation: String
+    /// Whether a value may be shown in a message: not where it could hold a secret.
+    let showsValue: Bool
+    /// Whether the key may stand without a value, which means its default.
+    let mayBeEmpty: Bool
+    /// Puts the value in its place; false where it is not what it must be.
+    let store: @Sendable (String, inout Configuration) -> Bool
+
+    /// Every key there is, in the order of the reference config.
+    static let all: [ConfigKey] = [
+        ConfigKey(
+            "backend", "url", "an http:// or https:// address in which only {chat} stands in braces", showsValue: false
+        ) {
+            guard isURL($0, placeholders: ["chat"]) else { return false }
+            $1.backend.url = $0
+            return true
+        },
+        ConfigKey(
+            "backend", "close_url", "an http:// or https:// address with {voice} in it, and {chat} if it is needed",
+            showsValue: false, mayBeEmpty: true
+        ) {
+            guard isURL($0, placeholders: ["chat", "voice"]), placeholders(in: $0)?.contains("voice") == true else {
+                return false
+            }
+            $1.backend.closeURL = $0
+            return true
+        },
+        ConfigKey("backend", "chat", "the chat's id, at most 200 letters") {
+            guard (1...200).contains($0.count) else { return false }
+            $1.backend.chat = $0
+            return true
+        },
+        .credential("apikey_credential", \.backend.apikeyCredential),
+        .credential("bearer_credential", \.backend.bearerCredential),
+        .duration("backend", "timeout", .seconds(1) ... .seconds(60), "from 1 s to 60 s", \.backend.timeout),
+
+        .choice("talk", "mode", \.talk.mode),
+        .duration("talk", "release_tail", .zero ... .seconds(5), "from 0 ms to 5 s", \.talk.releaseTail),
+        .duration("talk", "idle_end", .seconds(1) ... .seconds(3600), "from 1 s to 60 min", \.talk.idleEnd),
+
+        ConfigKey("sound", "microphone", "wav: and the path of a WAV file") {
+            guard let path = path(in: $0, after: "wav:") else { return false }
+            $1.sound.microphone = .wav(path)
+            return true
+        },
+        ConfigKey("sound", "speaker", "none, or wav: and the path of a WAV file to write") {
+            if $0 == "none" {
+                $1.sound.speaker = .none
+                return true
+            }
+            guard let path = path(in: $0, after: "wav:") else { return false }
+            $1.sound.speaker = .wav(path)
+            return true
+        },
+        ConfigKey("sound", "session", "managed or app") {
+            guard let session = PBAudioSession(rawValue: $0) else { return false }
+            $1.sound.session = session
+            return true
+        },
+
+        ConfigKey("button", "source", "keyboard, or script: and the path of a file of steps") {
+            if $0 == "keyboard" {
+                $1.button.source = .keyboard
+                return true
+            }
+            guard let path = path(in: $0, after: "script:") else { return false }
+            $1.button.source = .script(path)
+            return true
+        },
+
+        .choice("led", "output", \.led.output),
+
+        ConfigKey(
+            "network", "interfaces", "names of network interfaces between commas, such as eth0, wlan0", mayBeEmpty: true
+        ) {
+            let names = ConfigValue.list($0)
+            // IFNAMSIZ, 16 with its final zero (netdevice(7)).
+            guard names.allSatisfy({ $0.utf8.count <= 15 && !$0.contains(" ") && !$0.contains("/") }) else {
+                return false
+            }
+            $1.network.interfaces = names
+            return true
+        },
+        ConfigKey("network", "loopback", "yes or no") {
+            guard let value = ConfigValue.yesOrNo($0) else { return false }
+            $1.network.offersLoopback = value
+            return true
+        },
+
+        .number("voice", "bitrate", 6000...128_000, " bits per second", \.voice.bitsPerSecond),
+        .number("voice", "complexity", 0...10, "", \.voice.encoderComplexity),
+        .number("voice", "expected_loss", 0...100, " percent", \.voice.expectedLossPercent),
+
+        .choice("log", "target", \.log.target),
+        .choice("log", "level", \.log.level),
+    ]
+
+    private init(
+        _ section: String, _ name: String, _ expectation: String, showsValue: Bool = true, mayBeEmpty: Bool = false,
+        store: @escaping @Sendable (String, inout Configuration) -> Bool
+    ) {
+        self.section = section
+        self.name = name
+        self.expectation = expectation
+        self.showsValue = showsValue
+        self.mayBeEmpty = mayBeEmpty
+        self.store = store
+    }
+
+    private static func duration(
+        _ section: String, _ name: String, _ range: ClosedRange<Duration>, _ rangeInWords: String,
+        _ place: WritableKeyPath<Configuration, Duration> & Sendable
+    ) -> ConfigKey {
+        ConfigKey(section, name, "a time with its unit (ms, s or min), \(rangeInWords)") {
+            guard let value = ConfigValue.duration($0), range.contains(value) else { return false }
+            $1[keyPath: place] = value
+            return true
+        }
+    }
+
+    private static func number(
+        _ section: String, _ name: String, _ range: ClosedRange<Int>, _ unit: String,
+        _ place: WritableKeyPath<Configuration, Int> & Sendable
+    ) -> ConfigKey {
+        ConfigKey(section, name, "a whole number from \(range.lowerBound) to \(range.upperBound)\(unit)") {
+            guard let value = ConfigValue.wholeNumber($0), range.contains(value) else { return false }
+            $1[keyPath: place] = value
+            return true
+        }
+    }
+
+    private static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ section: String, _ name: String, _ place: WritableKeyPath<Configuration, Choice> & Sendable
+    ) -> ConfigKey {
+        let words = Choice.allCases.map(\.rawValue)
+        let last = words.last ?? ""
+        let expectation = words.count > 1 ? "\(words.dropLast().joined(separator: ", ")) or \(last)" : last
+        return ConfigKey(section, name, expectation) {
+            guard let value = Choice(rawValue: $0) else { return false }
+            $1[keyPath: place] = value
+            return true
+        }
+    }
+
+    private static func credential(
+        _ name: String, _ place: WritableKeyPath<Configuration, CredentialSource?> & Sendable
+    ) -> ConfigKey {
+        ConfigKey(
+            "backend", name, "the name of a file in the credentials directory, or a file's absolute path",
+            showsValue: false, mayBeEmpty: true
+        ) {
+            guard $0.utf8.count <= 1024, !$0.contains(" ") else { return false }
+            if $0.hasPrefix("/") {
+                $1[keyPath: place] = .file($0)
+                return true
+            }
+            // As systemd names credentials: a file name of at most 255 bytes (systemd.exec(5), LoadCredential=).
+            guard $0.utf8.count <= 255, !$0.contains("/"), $0 != ".", $0 != ".." else { return false }
+            $1[keyPath: place] = .named($0)
+            return true
+        }
+    }
+
+    private static func path(in value: String, after prefix: String) -> String? {
+        guard value.hasPrefix(prefix) else { return nil }
+        let path = value.dropFirst(prefix.count).drop { $0 == " " }
+        // PATH_MAX (limits.h).
+        return (1..<4096).contains(path.utf8.count) ? String(path) : nil
+    }
+
+    private static func isURL(_ value: String, placeholders allowed: Set<String>) -> Bool {
+        let scheme = ["http://", "https://"].first { value.lowercased().hasPrefix($0) }
+        guard let scheme, value.utf8.count <= 2048, let found = placeholders(in: value), found.isSubset(of: allowed),
+            value.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return false }
+        let host = value.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return !host.isEmpty && !host.contains("{") && !host.hasPrefix(":")
+    }
+
+    /// What stands in braces; nil where the braces do not match.
+    private static func placeholders(in value: String) -> Set<String>? {
+        var found: Set<String> = []
+        var open: String?
+        for character in value {
+            switch (character, open) {
+            case ("{", nil): open = ""
+            case ("{", _), ("}", nil): return nil
+            case ("}", let name?):
+                found.insert(name)
+                open = nil
+            case (_, let name?): open = name + String(character)
+            case (_, nil): break
+            }
+        }
+        return open == nil ? found : nil
+    }
+}

@@ -1,0 +1,133 @@
+import VoiceCore
+
+/// What the installer chose, complete: every key that the config file left out has its default.
+///
+/// A value, made once at start by `ConfigReader`. It holds no secret: credentials are named here and read by the backend.
+struct Configuration: Equatable, Sendable {
+    var backend = Backend()
+    var talk = Talk()
+    var sound = Sound()
+    var button = Button()
+    var led = LED()
+    var network = Network()
+    var voice = Voice()
+    var log = Log()
+
+    /// The service that starts and ends voices.
+    struct Backend: Equatable, Sendable {
+        /// Where the offer is posted; `{chat}` stands for the chat's id.
+        var url = "http://127.0.0.1:8080/voice/{chat}"
+        /// Where a voice's end is posted, with `{chat}` and `{voice}`; nil: `url` with "/{voice}/close" appended.
+        var closeURL: String?
+        var chat = "lobby"
+        /// The file with the API key; read anew for each call. nil: none is sent.
+        var apikeyCredential: CredentialSource?
+        /// The file with the bearer token; read anew for each call. nil: none is sent.
+        var bearerCredential: CredentialSource?
+        var timeout: Duration = .seconds(10)
+    }
+
+    /// How the button, the microphone's gate and the voice belong together.
+    struct Talk: Equatable, Sendable {
+        var mode = TalkMode.hold
+        /// How long the microphone stays open after the button was let go of.
+        var releaseTail: Duration = .milliseconds(300)
+        /// How long a voice stays open in which nobody says anything.
+        var idleEnd: Duration = .seconds(30)
+    }
+
+    struct Sound: Equatable, Sendable {
+        var microphone = Microphone.wav("speech.wav")
+        var speaker = Speaker.wav("out.wav")
+        var session = PBAudioSession.managed
+    }
+
+    struct Button: Equatable, Sendable {
+        var source = ButtonSource.keyboard
+    }
+
+    struct LED: Equatable, Sendable {
+        var output = LEDOutput.terminal
+    }
+
+    struct Network: Equatable, Sendable {
+        /// Names of the interfaces to use; empty: all that are up.
+        var interfaces: [String] = []
+        var offersLoopback = false
+    }
+
+    struct Voice: Equatable, Sendable {
+        var bitsPerSecond = 32_000
+        var encoderComplexity = 5
+        var expectedLossPercent = 10
+    }
+
+    struct Log: Equatable, Sendable {
+        var target = LogTarget.auto
+        var level = LogLevel.info
+    }
+}
+
+/// What a press and a release mean.
+enum TalkMode: String, CaseIterable, Sendable {
+    /// The microphone is open while the button is held.
+    case hold
+}
+
+/// Where a secret is read from.
+enum CredentialSource: Equatable, Sendable {
+    /// A file's name in the directory that $CREDENTIALS_DIRECTORY names.
+    case named(String)
+    /// An absolute path.
+    case file(String)
+}
+
+enum Microphone: Equatable, Sendable {
+    /// A WAV file, from its beginning at each voice.
+    case wav(String)
+}
+
+enum Speaker: Equatable, Sendable {
+    /// Nothing is kept of what is played.
+    case none
+    /// A WAV file that is written anew for each voice; `{call}` in its name becomes 1, 2, …
+    case wav(String)
+}
+
+enum ButtonSource: Equatable, Sendable {
+    case keyboard
+    /// A file of steps, see `ButtonScript`.
+    case script(String)
+}
+
+enum LEDOutput: String, CaseIterable, Sendable {
+    case terminal
+    case none
+}
+
+enum LogTarget: String, CaseIterable, Sendable {
+    /// The journal where systemd started the program, else the console.
+    case auto
+    case journal
+    case console
+}
+
+/// How much is logged; each level includes those before it.
+enum LogLevel: String, CaseIterable, Sendable, Comparable {
+    case error
+    case warning
+    case info
+    case debug
+
+    static func < (a: LogLevel, b: LogLevel) -> Bool { a.priority < b.priority }
+
+    /// The priority that syslog and the journal know it by (RFC 5424 6.2.1).
+    var priority: Int {
+        switch self {
+        case .error: 3
+        case .warning: 4
+        case .info: 6
+        case .debug: 7
+        }
+    }
+}

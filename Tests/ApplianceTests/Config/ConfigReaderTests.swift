@@ -1,0 +1,229 @@
+import Testing
+
+@testable import Appliance
+
+@Suite struct ConfigReaderTests {
+    private func read(_ text: String) throws(ConfigProblems) -> Configuration {
+        try ConfigReader.read(Array(text.utf8))
+    }
+
+    private func problems(_ text: String) -> [ConfigProblem] {
+        problems(Array(text.utf8))
+    }
+
+    private func problems(_ bytes: [UInt8]) -> [ConfigProblem] {
+        do {
+            _ = try ConfigReader.read(bytes)
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+
+    @Test func theReferenceConfigSaysTheDefaultsAndEveryKeyOnce() throws {
+        let bytes = try #require(repositoryFile("config/talkpost.conf"))
+        #expect(try ConfigReader.read(bytes) == Configuration())
+        let keys = INILines.read(bytes).compactMap { line -> String? in
+            guard case .setting(let key, _) = line.content else { return nil }
+            return key
+        }
+        #expect(keys == ConfigKey.all.map(\.name))
+    }
+
+    @Test func anEmptyFileIsTheDefaults() throws {
+        #expect(try read("") == Configuration())
+    }
+
+    @Test func everyKeyReachesItsPlace() throws {
+        let configuration = try read(
+            """
+            [backend]
+            url = https://example.net/v/{chat}
+            close_url = https://example.net/v/{voice}/end
+            chat = "a # b"
+            apikey_credential = key
+            bearer_credential = /etc/talkpost/token
+            timeout = 2.5 s
+            [talk]
+            mode = hold
+            release_tail = 0 ms
+            idle_end = 1 min
+            [sound]
+            microphone = wav:/tmp/a b.wav
+            speaker = none
+            session = app
+            [button]
+            source = script:steps
+            [led]
+            output = none
+            [network]
+            interfaces = eth0, wlan0
+            loopback = yes
+            [voice]
+            bitrate = 24000
+            complexity = 9
+            expected_loss = 0
+            [log]
+            target = console
+            level = debug
+            """)
+        var expected = Configuration()
+        expected.backend.url = "https://example.net/v/{chat}"
+        expected.backend.closeURL = "https://example.net/v/{voice}/end"
+        expected.backend.chat = "a # b"
+        expected.backend.apikeyCredential = .named("key")
+        expected.backend.bearerCredential = .file("/etc/talkpost/token")
+        expected.backend.timeout = .milliseconds(2500)
+        expected.talk.releaseTail = .zero
+        expected.talk.idleEnd = .seconds(60)
+        expected.sound.microphone = .wav("/tmp/a b.wav")
+        expected.sound.speaker = .none
+        expected.sound.session = .app
+        expected.button.source = .script("steps")
+        expected.led.output = .none
+        expected.network.interfaces = ["eth0", "wlan0"]
+        expected.network.offersLoopback = true
+        expected.voice.bitsPerSecond = 24_000
+        expected.voice.encoderComplexity = 9
+        expected.voice.expectedLossPercent = 0
+        expected.log.target = .console
+        expected.log.level = .debug
+        #expect(configuration == expected)
+    }
+
+    @Test(arguments: [
+        ("[talk]\nrelease_tial = 1 s", 2, "there is no key \"release_tial\" in [talk]", "did you mean release_tail?"),
+        ("[talk]\nbitrate = 1", 2, "there is no key \"bitrate\" in [talk]", "it belongs under [voice]"),
+        (
+            "[talk]\nx = 1", 2, "there is no key \"x\" in [talk]",
+            "the keys of [talk] are mode, release_tail, idle_end"
+        ),
+        ("[bakend]\nnonsense = 1", 1, "there is no section \"bakend\"", "did you mean [backend]?"),
+        ("loopback = yes", 1, "\"loopback\" stands before the first section", "put it under [network]"),
+        (
+            "[voice]\nbitrate = 5999", 2, "the value \"5999\" of bitrate cannot be used",
+            "it must be a whole number from 6000 to 128000 bits per second"
+        ),
+        (
+            "[talk]\n\n# tail\nrelease_tail = 300", 4, "the value \"300\" of release_tail cannot be used",
+            "it must be a time with its unit (ms, s or min), from 0 ms to 5 s"
+        ),
+        ("[log]\nlevel = info\nlevel = debug", 3, "level was set before, on line 2", "keep one of the two lines"),
+        ("[talk]\nmode =", 2, "mode has no value", "it must be hold"),
+        (
+            "[led]\noutput = lamp", 2, "the value \"lamp\" of output cannot be used", "it must be terminal or none"
+        ),
+        (
+            "[backend]\nurl = http://h/{chatt}", 2, "the value of url cannot be used",
+            "it must be an http:// or https:// address in which only {chat} stands in braces"
+        ),
+    ])
+    func aMistakeIsNamedWithItsLineAndItsCure(text: String, line: Int, what: String, cure: String) throws {
+        let found = problems(text)
+        let problem = try #require(found.first)
+        #expect(found.count == 1)
+        #expect(problem.line == line)
+        #expect(problem.what == what)
+        #expect(problem.cure == cure)
+    }
+
+    @Test func aProblemReadsAsOneLine() {
+        let problem = ConfigProblem(line: 7, key: "mode", what: "mode has no value", cure: "it must be hold")
+        #expect(problem.described(inFile: "a.conf") == "a.conf:7: mode has no value; it must be hold")
+    }
+
+    @Test func allMistakesAreToldAtOnceInTheirOrder() {
+        let found = problems("[talk]\nmode = holt\nidle = 1 s\n[sound]\nspeaker = loud\nnonsense\n")
+        #expect(found.map(\.line) == [2, 3, 5, 6])
+    }
+
+    @Test func noMoreMistakesAreToldThanAnyoneReads() {
+        let text = "[talk]\n" + String(repeating: "wrong = 1\n", count: 10_000)
+        #expect(problems(text).count == ConfigReader.problemLimit)
+    }
+
+    @Test(arguments: [
+        "[backend]\napikey = s3cr3t", "[backend]\nbearer = s3cr3t", "[backend]\nApi-Token = s3cr3t", "token = s3cr3t",
+        "[talk]\npassword = s3cr3t", "[backend]\nbearer_credential = eyJs3cr3t",
+        "[backend]\napikey_credential = sk-s3cr3t",
+        "[backend]\nbearer_credential = Bearer s3cr3t", "[backend]\nurl = https://me:s3cr3t@h/{chat}",
+        "[backend]\nurl = https://h/{chat}?apikey=s3cr3t",
+    ])
+    func aSecretInTheConfigIsRefusedAndNotRepeated(text: String) throws {
+        let found = problems(text)
+        let problem = try #require(found.first)
+        #expect(found.count == 1)
+        #expect(problem.what.contains("secret"))
+        #expect(problem.cure.contains("file"))
+        #expect(!problem.described(inFile: "f").contains("s3cr3t"))
+    }
+
+    @Test(
+        arguments: [
+            ([0x5B, 0x74, 0x00, 0x5D], "control character"), ([0x61, 0x3D, 0xFF, 0xFE], "not UTF-8"),
+            ([0x5B, 0x74], "does not end"), ([0x3D, 0x61], "no key before"),
+            (Array("k = \"open".utf8), "has no second"), (Array("[a] b".utf8), "follows the section"),
+        ] as [([UInt8], String)])
+    func bytesThatAreNoConfigAreNamed(bytes: [UInt8], what: String) throws {
+        let problem = try #require(problems(bytes).first)
+        #expect(problem.line == 1)
+        #expect(problem.what.contains(what))
+    }
+
+    @Test func windowsLineEndsAndAByteOrderMarkAreTaken() throws {
+        let configuration = try ConfigReader.read([0xEF, 0xBB, 0xBF] + Array("[log]\r\nlevel = error\r\n".utf8))
+        #expect(configuration.log.level == .error)
+    }
+
+    @Test func aFileThatIsTooLargeIsOneProblem() {
+        let found = problems([UInt8](repeating: 0x61, count: ConfigReader.byteLimit + 1))
+        #expect(found.count == 1)
+        #expect(found.first?.line == nil)
+    }
+
+    @Test func aLineOfAMegabyteIsOneProblemWithAShortMessage() throws {
+        let found = problems([UInt8](repeating: 0x61, count: ConfigReader.byteLimit))
+        #expect(found.count == 1)
+        #expect(try #require(found.first).what.utf8.count < 200)
+    }
+
+    @Test func mutatedConfigsNeverTrap() throws {
+        let original = try #require(repositoryFile("config/talkpost.conf"))
+        var random = SeededBytes(seed: 1)
+        var refused = 0
+        for _ in 0..<3000 {
+            // A tenth of the file at a time, so that thousands of mutations fit the time there is.
+            let start = random.below(original.count)
+            var bytes = Array(original[start..<min(original.count, start + original.count / 10)])
+            for _ in 0...random.below(8) where !bytes.isEmpty {
+                let index = random.below(bytes.count)
+                switch random.below(5) {
+                case 0: bytes[index] = UInt8(random.below(256))
+                case 1: bytes.remove(at: index)
+                case 2: bytes.insert(UInt8(random.below(256)), at: index)
+                case 3: bytes.insert(contentsOf: Array("[]={}\"#;\n\0".utf8), at: index)
+                default: bytes.removeSubrange(index..<min(bytes.count, index + random.below(40)))
+                }
+            }
+            if !problems(bytes).isEmpty { refused += 1 }
+        }
+        #expect(refused > 1000)
+    }
+}
+
+/// The same numbers for the same seed (SplitMix64), so that a test that fails can be run again.
+struct SeededBytes {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func below(_ limit: Int) -> Int {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return Int((z ^ z >> 31) % UInt64(max(1, limit)))
+    }
+}

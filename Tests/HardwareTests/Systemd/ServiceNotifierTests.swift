@@ -1,0 +1,54 @@
+import Glibc
+import Testing
+
+@testable import Hardware
+
+@Suite(.serialized) struct ServiceNotifierTests {
+    /// A stand-in for systemd's end of the socket, at an abstract address (unix(7)).
+    private final class Manager {
+        let descriptor: Int32
+
+        init?() {
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            let name = "talkpost-test-\(getpid())"
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0[1...].copyBytes(from: name.utf8) }
+            let length = socklen_t(MemoryLayout<sa_family_t>.size + 1 + name.utf8.count)
+            let bound = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+            }
+            guard descriptor >= 0, bound == 0 else { return nil }
+            setenv("NOTIFY_SOCKET", "@\(name)", 1)
+        }
+
+        deinit {
+            unsetenv("NOTIFY_SOCKET")
+            close(descriptor)
+        }
+
+        /// What came, nil where nothing did.
+        func next() -> String? {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            return count >= 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+        }
+    }
+
+    @Test func eachMessageIsOneDatagram() throws {
+        let manager = try #require(Manager())
+        let notifier = ServiceNotifier()
+        notifier.ready()
+        notifier.status("Waiting for a press,\nnothing is wrong.")
+        notifier.stopping()
+        #expect(manager.next() == "READY=1")
+        #expect(manager.next() == "STATUS=Waiting for a press, nothing is wrong.")
+        #expect(manager.next() == "STOPPING=1")
+        #expect(manager.next() == nil)
+    }
+
+    @Test func withoutSystemdNothingHappens() {
+        unsetenv("NOTIFY_SOCKET")
+        ServiceNotifier().ready()
+    }
+}
