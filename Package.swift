@@ -61,8 +61,9 @@ let package = Package(
             name: "DemoProvider", dependencies: ["VoiceCore", "CMicroHTTPD"], exclude: ["CLibraries"]),
 
         .target(name: "CVirtualTime", path: "Tests/Support/CVirtualTime"),
-        .target(name: "Support", dependencies: ["VoiceCore", "CVirtualTime"], path: "Tests/Support",
-            exclude: ["CVirtualTime"]),
+        .target(
+            name: "Support", dependencies: ["VoiceCore", "CVirtualTime"], path: "Tests/Support",
+            exclude: ["CVirtualTime", "install", "lint", "packages", "suite"]),
         .testTarget(name: "VoiceCoreTests", dependencies: ["VoiceCore", "Support"]),
         .testTarget(name: "HardwareTests", dependencies: ["Hardware"]),
         .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support"]),
