@@ -6,14 +6,16 @@ import PackageDescription
 let sysroot = ProcessInfo.processInfo.environment["TALKPOST_SYSROOT"]
 
 /// Debian 12 has webrtc-audio-processing 0.3, Debian 13 has 1.3 under another name; whichever is installed is used.
-let audioProcessingModule: String = {
+let audioProcessingLibrary: String = {
     let roots = ["/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/share"]
     let isNewer = roots.contains {
         FileManager.default.fileExists(atPath: "\(sysroot ?? "")\($0)/pkgconfig/webrtc-audio-processing-1.pc")
     }
-    return isNewer ? "webrtc-audio-processing-1" : "webrtc-audio-processing"
+    return isNewer ? "webrtc-audio-processing-1" : "webrtc_audio_processing"
 }()
 
+/// Not by pkg-config: on Debian 13 its file names a hundred others, and SwiftPM reads them for 24 s at each command.
+/// The header folders are links inside the package, because only those are allowed to a package that others depend on.
 let audioProcessingSettings: [CXXSetting] =
     sysroot.map {
         [
@@ -21,8 +23,10 @@ let audioProcessingSettings: [CXXSetting] =
                 "-I\($0)/usr/include/webrtc-audio-processing-1", "-I\($0)/usr/include/webrtc_audio_processing",
             ])
         ]
-    } ?? []
-let audioProcessingLinks: [LinkerSetting] = sysroot.map { _ in [.linkedLibrary(audioProcessingModule)] } ?? []
+    } ?? [
+        .headerSearchPath("../SystemHeaders/audio-processing-1"),
+        .headerSearchPath("../SystemHeaders/audio-processing-0"),
+    ]
 
 let package = Package(
     name: "talkpost",
@@ -37,13 +41,9 @@ let package = Package(
         .systemLibrary(name: "COpus", path: "Sources/VoiceCore/CLibraries/COpus"),
         .systemLibrary(name: "CSRTP", path: "Sources/VoiceCore/CLibraries/CSRTP"),
         .systemLibrary(name: "CLinux", path: "Sources/VoiceCore/CLibraries/CLinux"),
-        .systemLibrary(
-            name: "CWebRTCAudioProcessing", path: "Sources/VoiceCore/CLibraries/CWebRTCAudioProcessing",
-            pkgConfig: sysroot == nil ? audioProcessingModule : nil),
         .target(
-            name: "CAudioProcessing", dependencies: ["CWebRTCAudioProcessing"],
-            path: "Sources/VoiceCore/CLibraries/CAudioProcessing",
-            cxxSettings: audioProcessingSettings, linkerSettings: audioProcessingLinks),
+            name: "CAudioProcessing", path: "Sources/VoiceCore/CLibraries/CAudioProcessing",
+            cxxSettings: audioProcessingSettings, linkerSettings: [.linkedLibrary(audioProcessingLibrary)]),
         .target(
             name: "VoiceCore",
             dependencies: ["COpenSSL", "COpus", "CSRTP", "CLinux", "CAudioProcessing"],
