@@ -1,0 +1,60 @@
+internal import CCurl
+import Synchronization
+
+/// What is asked of the backend thread.
+enum BackendCommand: Sendable {
+    /// Sends the request; a nil response means that nobody waits for it.
+    case perform(HTTPRequest, PendingResponse?)
+    /// The caller of that response has given up.
+    case abandon(PendingResponse)
+    /// Opens a connection with this request where none is open, now and whenever it is lost.
+    case warm(HTTPRequest)
+    /// Resumes once nothing but warming is under way, or the limit has passed.
+    case whenIdle(CheckedContinuation<Void, Never>, limit: Duration)
+    /// Ends the thread once what is under way has ended.
+    case stop
+}
+
+/// Hands commands to the backend thread and wakes it. Any thread posts; the backend thread alone takes.
+final class BackendMailbox: Sendable {
+    private struct State {
+        var commands: [BackendCommand] = []
+        var sleeper: Sleeper?
+    }
+
+    /// The multi handle whose poll is to be woken.
+    ///
+    /// Sendable: curl_multi_wakeup may be called from any thread, and the handle is freed only after `close()`.
+    private struct Sleeper: @unchecked Sendable {
+        let multi: UnsafeMutableRawPointer
+    }
+
+    private let state = Mutex(State())
+
+    func post(_ command: BackendCommand) {
+        state.withLock {
+            $0.commands.append(command)
+            if let sleeper = $0.sleeper { curl_multi_wakeup(sleeper.multi) }
+        }
+    }
+
+    /// All commands since the last call, in the order posted.
+    func take() -> [BackendCommand] {
+        state.withLock {
+            guard !$0.commands.isEmpty else { return [] }
+            let commands = $0.commands
+            $0.commands.removeAll(keepingCapacity: true)
+            return commands
+        }
+    }
+
+    func open(_ multi: UnsafeMutableRawPointer) {
+        let sleeper = Sleeper(multi: multi)
+        state.withLock { $0.sleeper = sleeper }
+    }
+
+    /// From here on nobody touches the multi handle any more.
+    func close() {
+        state.withLock { $0.sleeper = nil }
+    }
+}

@@ -1,0 +1,109 @@
+/// The URLs of a voice's two routes, filled in from the config's templates.
+///
+/// Pure. `{chat}` and `{voice}` are percent-encoded as one path segment (RFC 3986 2.3), so that no id can change the path.
+struct BackendURL: Sendable {
+    private let startTemplate: String
+    private let closeTemplate: String
+    private let chat: String
+
+    /// - Throws: `invalidConfiguration` for anything but an http or https URL without user, password, blank or fragment.
+    init(_ settings: BackendSettings) throws(BackendError) {
+        try Self.check(settings.url, key: "url")
+        startTemplate = settings.url
+        if let closeURL = settings.closeURL, !closeURL.isEmpty {
+            try Self.check(closeURL, key: "close_url")
+            guard closeURL.contains("{voice}") else {
+                throw BackendError(
+                    .invalidConfiguration,
+                    "The key close_url in [backend] lacks {voice}: write it where the voice's id belongs.")
+            }
+            closeTemplate = closeURL
+        } else {
+            let end = settings.url.firstIndex(of: "?") ?? settings.url.endIndex
+            var path = settings.url[..<end]
+            while path.last == "/" { path.removeLast() }
+            closeTemplate = "\(path)/{voice}/close\(settings.url[end...])"
+        }
+        guard settings.url.contains("{chat}") == false || Self.isSegment(settings.chat) else {
+            throw BackendError(
+                .invalidConfiguration, "The key chat in [backend] is empty or a path: write the chat's id there.")
+        }
+        chat = settings.chat
+    }
+
+    var start: String { startTemplate.filling("{chat}", with: chat) }
+
+    /// Where the voice is closed; nil for an id that cannot be a path segment.
+    func close(voice: String) -> String? {
+        guard Self.isSegment(voice) else { return nil }
+        return closeTemplate.filling("{chat}", with: chat).filling("{voice}", with: voice)
+    }
+
+    /// The scheme, host and port with "/" as the path: what a connection is opened ahead to.
+    var origin: String { Self.origin(of: startTemplate) + "/" }
+
+    /// A URL as it may stand in an error or a log: a query may carry a secret.
+    static func withoutQuery(_ url: String) -> String {
+        String(url.prefix { $0 != "?" })
+    }
+
+    /// "." and ".." would be taken out of the path on the way (RFC 3986 5.2.4), encoded or not.
+    private static func isSegment(_ text: String) -> Bool {
+        !text.isEmpty && text != "." && text != ".." && text.utf8.count <= 512
+    }
+
+    private static func origin(of url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        return String(url[..<scheme.upperBound] + url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" })
+    }
+
+    private static func check(_ url: String, key: String) throws(BackendError) {
+        func refuse(_ why: String) -> BackendError {
+            BackendError(
+                .invalidConfiguration,
+                "The key \(key) in [backend] \(why): write http://HOST/PATH or https://HOST/PATH there.")
+        }
+        let lower = url.lowercased()
+        guard lower.hasPrefix("https://") || lower.hasPrefix("http://") else { throw refuse("is no web address") }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw refuse("has a blank or control character in it")
+        }
+        guard !url.contains("#") else { throw refuse("has a # in it") }
+        let origin = origin(of: url)
+        guard !origin.hasSuffix("/") else { throw refuse("names no host") }
+        guard !origin.contains("@") else {
+            throw refuse("has a user name in it, but secrets belong in credential files")
+        }
+        guard !origin.contains("{") else { throw refuse("has a placeholder in its host") }
+    }
+}
+
+extension String {
+    /// The string with each `placeholder` replaced by the percent-encoded value.
+    fileprivate func filling(_ placeholder: String, with value: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let range = rest.firstRange(of: placeholder) {
+            result += rest[..<range.lowerBound] + value.percentEncoded
+            rest = rest[range.upperBound...]
+        }
+        return result + rest
+    }
+
+    /// All but RFC 3986's unreserved characters as %XX.
+    var percentEncoded: String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            default:
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

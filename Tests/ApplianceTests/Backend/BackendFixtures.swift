@@ -1,0 +1,45 @@
+import Glibc
+
+@testable import Appliance
+
+extension BackendSettings {
+    static func test(_ server: TestServer) -> BackendSettings {
+        BackendSettings(url: "\(server.url)/voice/{chat}", chat: "lobby")
+    }
+}
+
+/// A file with a secret, gone with its owner.
+final class CredentialFile {
+    let path: String
+
+    init(_ text: String) {
+        var template = Array("/tmp/talkpost-test-XXXXXX".utf8CString)
+        let file = mkstemp(&template)
+        close(file)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        write(text)
+    }
+
+    deinit {
+        unlink(path)
+    }
+
+    func write(_ text: String) {
+        let file = open(path, O_WRONLY | O_TRUNC)
+        var bytes = Array(text.utf8)
+        _ = Glibc.write(file, &bytes, bytes.count)
+        close(file)
+    }
+}
+
+/// What `body` throws, where that is a backend's error.
+func backendError(_ body: () async throws -> Void) async -> BackendError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? BackendError
+    }
+}
+
+let goodAnswer = #"{"id":"voice-1","sdp":"v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\n"}"#

@@ -1,0 +1,175 @@
+import Glibc
+import Synchronization
+
+/// A small HTTP server on 127.0.0.1, each connection on a thread of its own, that does with a request whatever a test wants.
+final class TestServer: Sendable {
+    struct Request: Sendable {
+        var method: String
+        var target: String
+        /// By lower-case name.
+        var headers: [String: String]
+        var body: String
+        /// 1 for the first connection that the server took.
+        var connection: Int
+    }
+
+    /// One connection, in the hands of the test's closure.
+    struct Connection: Sendable {
+        let socket: Int32
+
+        func send(_ text: String) {
+            _ = text.utf8.withContiguousStorageIfAvailable {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+        }
+
+        /// A whole answer of JSON.
+        func answer(_ status: Int, type: String? = "application/json", headers: String = "", _ body: String) {
+            var text = "HTTP/1.1 \(status) Status\r\n"
+            if let type { text += "Content-Type: \(type)\r\n" }
+            text += "\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            text.makeContiguousUTF8()
+            send(text)
+        }
+
+        func answer(type: String? = "application/json", _ body: String) {
+            answer(200, type: type, body)
+        }
+
+        /// Closes with RST instead of FIN.
+        func reset() {
+            var linger = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        }
+
+    }
+
+    /// What to do with a request: true keeps the connection open.
+    typealias Serve = @Sendable (Request, Connection) -> Bool
+
+    let port: UInt16
+    /// Each request as its body is in.
+    let requests: AsyncStream<Request>
+
+    private let listener: Int32
+    private let report: AsyncStream<Request>.Continuation
+    private let serve: Serve
+    private let connections = Mutex(0)
+
+    init(_ serve: @escaping Serve) {
+        self.serve = serve
+        (requests, report) = AsyncStream.makeStream()
+        (listener, port) = Self.listen()
+        let server = Unmanaged.passRetained(self)
+        var id = pthread_t()
+        pthread_create(
+            &id, nil,
+            { context in
+                Unmanaged<TestServer>.fromOpaque(context!).takeRetainedValue().acceptAll()
+                return nil
+            }, server.toOpaque())
+        pthread_detach(id)
+    }
+
+    var url: String { "http://127.0.0.1:\(port)" }
+    var connectionCount: Int { connections.withLock { $0 } }
+
+    /// Takes no further connections.
+    func stop() {
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    /// The next request that the condition holds for.
+    func request(where condition: (Request) -> Bool) async -> Request? {
+        for await request in requests where condition(request) { return request }
+        return nil
+    }
+
+    /// A port on which nobody listens.
+    static func unusedPort() -> UInt16 {
+        let (socket, port) = listen()
+        close(socket)
+        return port
+    }
+
+    private static func listen() -> (Int32, UInt16) {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = bind(socket, $0, length)
+                _ = Glibc.listen(socket, 16)
+                _ = getsockname(socket, $0, &length)
+            }
+        }
+        return (socket, UInt16(bigEndian: address.sin_port))
+    }
+
+    private func acceptAll() {
+        while true {
+            let socket = accept(listener, nil, nil)
+            guard socket >= 0 else { break }
+            let number = connections.withLock { count in
+                count += 1
+                return count
+            }
+            let work = Unmanaged.passRetained(Work { self.talk(Connection(socket: socket), number) })
+            var id = pthread_t()
+            pthread_create(
+                &id, nil,
+                { context in
+                    Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().run()
+                    return nil
+                }, work.toOpaque())
+            pthread_detach(id)
+        }
+        close(listener)
+        report.finish()
+    }
+
+    private func talk(_ connection: Connection, _ number: Int) {
+        var pending: [UInt8] = []
+        while let request = Self.read(connection.socket, &pending, number) {
+            report.yield(request)
+            if !serve(request, connection) { break }
+        }
+        close(connection.socket)
+    }
+
+    private static func read(_ socket: Int32, _ pending: inout [UInt8], _ number: Int) -> Request? {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            if let end = pending.firstRange(of: Array("\r\n\r\n".utf8)) {
+                let lines = String(decoding: pending[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
+                var headers: [String: String] = [:]
+                for line in lines.dropFirst() {
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+                }
+                let count = headers["content-length"].flatMap { Int($0) } ?? 0
+                if pending.count >= end.upperBound + count {
+                    let first = lines[0].split(separator: " ")
+                    let body = String(decoding: pending[end.upperBound..<end.upperBound + count], as: UTF8.self)
+                    pending.removeFirst(end.upperBound + count)
+                    return Request(
+                        method: String(first[0]), target: String(first[1]), headers: headers, body: body,
+                        connection: number)
+                }
+            }
+            let got = recv(socket, &buffer, buffer.count, 0)
+            guard got > 0 else { return nil }
+            pending += buffer[..<got]
+        }
+    }
+
+    private final class Work: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+}
