@@ -9,3 +9,7 @@ static inline int talkpost_opus_encoder_set(OpusEncoder *encoder, int request, o
 static inline int talkpost_opus_decoder_set(OpusDecoder *decoder, int request, opus_int32 value) {
     return opus_decoder_ctl(decoder, request, value);
 }
+
+static inline int talkpost_opus_decoder_reset(OpusDecoder *decoder) {
+    return opus_decoder_ctl(decoder, OPUS_RESET_STATE);
+}
