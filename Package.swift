@@ -62,9 +62,9 @@ let package = Package(
 
         .target(name: "CVirtualTime", path: "Tests/Support/CVirtualTime"),
         .target(
-            name: "Support", dependencies: ["VoiceCore", "CVirtualTime"], path: "Tests/Support",
+            name: "Support", dependencies: ["VoiceCore", "CVirtualTime", "COpenSSL"], path: "Tests/Support",
             exclude: ["CVirtualTime", "install", "lint", "packages", "suite"]),
-        .testTarget(name: "VoiceCoreTests", dependencies: ["VoiceCore", "Support"]),
+        .testTarget(name: "VoiceCoreTests", dependencies: ["VoiceCore", "Support", "COpenSSL"]),
         .testTarget(name: "HardwareTests", dependencies: ["Hardware"]),
         .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support"]),
         .testTarget(name: "Scenarios", dependencies: ["VoiceCore", "Support"], path: "Tests/Scenarios"),
