@@ -67,6 +67,7 @@ let package = Package(
         .testTarget(name: "VoiceCoreTests", dependencies: ["VoiceCore", "Support", "COpenSSL"]),
         .testTarget(name: "HardwareTests", dependencies: ["Hardware"]),
         .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support"]),
+        .testTarget(name: "ArchitectureTests"),
         .testTarget(name: "Scenarios", dependencies: ["VoiceCore", "Support"], path: "Tests/Scenarios"),
     ],
     swiftLanguageModes: [.v6],
