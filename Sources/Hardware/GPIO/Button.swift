@@ -6,11 +6,13 @@ public protocol Button: Sendable {
 
 /// One decided change of the talk button.
 public struct ButtonEvent: Equatable, Sendable {
+    /// The two ways a button changes.
     public enum Change: String, Sendable {
         case pressed
         case released
     }
 
+    /// Which of the two it was.
     public var change: Change
     /// When it happened: time since the zero of CLOCK_MONOTONIC.
     public var at: Duration

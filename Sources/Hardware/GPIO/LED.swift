@@ -14,6 +14,8 @@ public struct BlinkPattern: Equatable, Sendable {
         self.turns = turns
     }
 
+    /// Steady light.
     public static let on = BlinkPattern(turns: [.seconds(1)])
+    /// Darkness.
     public static let off = BlinkPattern(turns: [])
 }

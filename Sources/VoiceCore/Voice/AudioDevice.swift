@@ -41,6 +41,7 @@ public protocol AudioPlayback {
 
 /// Why a sound device cannot be used.
 public struct AudioDeviceError: Error, Sendable, CustomStringConvertible {
+    /// What a program decides by: whether to ask again, and whom to tell.
     public enum Reason: String, Sendable {
         case absent
         case busy
@@ -49,6 +50,7 @@ public struct AudioDeviceError: Error, Sendable, CustomStringConvertible {
         case lost
     }
 
+    /// Which of them it is.
     public var reason: Reason
     /// A sentence for an installer: what, where, and the cure.
     public var description: String

@@ -22,6 +22,7 @@ public final class PBVoice {
     /// Makes ready what the next `connect` needs: sockets, candidates, a key and certificate. Optional; returns at once.
     public static func prepare() {}
 
+    /// Asks for the microphone, sets the session up, offers, and returns once the provider's answer is set.
     public static func connect(
         start: @escaping @MainActor (_ sdp: String) async throws -> PBStartedVoice,
         audioSession: PBAudioSession = .managed,

@@ -1,5 +1,6 @@
 /// Everything that a voice throws or reports.
 public struct PBVoiceError: Error, Sendable, CustomStringConvertible {
+    /// All that can go wrong, each with the contract's word for it.
     public enum Code: String, Sendable, CaseIterable {
         /// The microphone cannot be had; nothing was posted.
         case microphoneDenied = "microphone_denied"
@@ -23,6 +24,7 @@ public struct PBVoiceError: Error, Sendable, CustomStringConvertible {
 
     /// Stable, snake_case: what a program decides by.
     public var code: String { kind.rawValue }
+    /// The code, for a switch without default.
     public let kind: Code
     /// A sentence: what, where, and the cure.
     public let message: String
