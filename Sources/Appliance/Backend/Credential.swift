@@ -37,7 +37,8 @@ struct Credential: Sendable {
         var bytes = [UInt8](repeating: 0, count: 65_537)
         var count = 0
         while count < bytes.count {
-            let got = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress! + count, $0.count - count) }  // not empty
+            // The array is never empty, so that it has a base address.
+            let got = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress! + count, $0.count - count) }
             if got < 0 && errno == EINTR { continue }
             guard got >= 0 else { throw unusable("cannot be read (\(String(cString: strerror(errno))))") }
             if got == 0 { break }
