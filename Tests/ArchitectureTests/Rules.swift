@@ -146,11 +146,12 @@ enum Rules {
                 else { return nil }
                 let rest = file.tokens[(index + 1)...].prefix { $0.line == token.line }.map(\.text)
                 let subject = rest.prefix { $0 != ":" && $0 != "(" && $0 != "{" && $0 != "=" }
-                // `import`, `init(` that stores, `extension`, `private(set)`'s second word, and what a protocol named.
-                let saysItself: Set = ["import", "extension", "description", "debugDescription", "hash", "=="]
-                guard saysItself.isDisjoint(with: subject), !isPlainInitializer(rest), rest.first != "(" else {
-                    return nil
-                }
+                // What a protocol of the standard library named, operators among it, is documented there.
+                let saysItself: Set = ["import", "extension", "description", "debugDescription", "hash"]
+                let name = rest.firstIndex(of: "func").flatMap { $0 + 1 < rest.count ? rest[$0 + 1] : nil }
+                let isOperator = name?.first.map { !$0.isLetter && $0 != "_" } ?? false
+                guard saysItself.isDisjoint(with: subject), !isOperator, !isPlainInitializer(rest), rest.first != "("
+                else { return nil }
                 return hasDoc(file, above: token.line)
                     ? nil
                     : file.fault(token.line, "`\(subject.joined(separator: " "))` is public and has no doc comment.")

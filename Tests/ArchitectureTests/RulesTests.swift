@@ -106,6 +106,7 @@ import Testing
         ("VoiceCore/Voice", "public var description: String { \"\" }", 0),
         ("VoiceCore/Voice", "public private(set) var a = 1", 1),
         ("VoiceCore/Voice", "/// What it is.\npublic private(set) var a = 1", 0),
+        ("VoiceCore/Voice", "public static func == (a: A, b: A) -> Bool { true }", 0),
         ("VoiceCore/Voice", "package func f() {}", 1),
         ("Appliance/Log", "public func f() {}", 0),
     ]) func documentation(folder: String, source: String, faults: Int) {
