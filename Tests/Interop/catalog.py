@@ -1,0 +1,109 @@
+"""The peers there are: what each needs installed, and the command that runs it in a role."""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROJECT = HERE.parent.parent
+CACHE = PROJECT / ".cache" / "interop"
+PEERS = HERE / "peers"
+SYSTEM_PYTHON = "/usr/bin/python3"  # the one with Debian's modules, whatever else is first in PATH
+
+
+class NotInstalled(Exception):
+    """A peer's packages cannot be had. The message is the last line of the installer's."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One implementation. `echoes`: it sends back what it hears instead of speaking and recording by itself."""
+
+    name: str
+    roles: tuple
+    program: tuple  # the program's file in peers/, then its own options
+    packages: str = ""  # a list file in peers/
+    is_from_pypi: bool = False
+    echoes: bool = False
+    keeps_log: bool = False
+
+    def install(self):
+        if self.packages:
+            _do([PROJECT / "Tests" / "Support" / "install", PEERS / self.packages])
+        if self.is_from_pypi:
+            virtual_environment()
+        if self.program[0] == "pion":
+            pion()
+
+    def command(self, role, folder, *options):
+        """The command line; `role` is "answer" or "offer"."""
+        program, *own = self.program
+        if program == "pion":
+            return [pion()]
+        python = virtual_environment() if self.is_from_pypi else SYSTEM_PYTHON
+        log = ["--log", folder / f"{self.name}-own.log"] if self.keeps_log else []
+        return [python, PEERS / program, role, *own, *log, *options]
+
+
+ALL = {
+    peer.name: peer
+    for peer in (
+        Peer("aiortc", ("answerer", "offerer"), ("asyncio_peer.py",), is_from_pypi=True),
+        Peer("wrtc", ("answerer", "offerer"), ("asyncio_peer.py", "--library", "wrtc"), is_from_pypi=True),
+        Peer("chromium", ("answerer", "offerer"), ("chromium.py",), "chromium.packages", keeps_log=True),
+        Peer("gstreamer", ("answerer", "offerer"), ("gstreamer.py",), "gstreamer.packages"),
+        Peer("janus-full", ("answerer",), ("janus.py",), "janus.packages", echoes=True, keeps_log=True),
+        Peer("janus-lite", ("answerer",), ("janus.py", "--lite"), "janus.packages", echoes=True, keeps_log=True),
+        Peer("pion", ("answerer",), ("pion",), "pion.packages", echoes=True),
+    )
+}
+SMOKE = [("wrtc", "answerer"), ("wrtc", "offerer"), ("janus-lite", "answerer"), ("chromium", "answerer")]
+
+
+def virtual_environment():
+    """The Python that has the peers from PyPI; made once for each content of the requirement list."""
+    requirements = PEERS / "requirements.txt"
+    version = subprocess.run([SYSTEM_PYTHON, "--version"], capture_output=True).stdout
+    key = hashlib.sha256(requirements.read_bytes() + version).hexdigest()[:12]
+    folder = CACHE / f"venv-{key}"
+    if not (folder / "complete").exists():
+        say(f"Installing from PyPI: {', '.join(requirements.read_text().split())}")
+        shutil.rmtree(folder, ignore_errors=True)
+        _do([SYSTEM_PYTHON, "-m", "venv", folder])
+        pip = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]
+        _do([*pip, "-r", requirements])
+        (folder / "complete").touch()
+    return folder / "bin" / "python"
+
+
+def pion():
+    """The pion peer's binary; built once for each content of its source."""
+    source = PEERS / "pion"
+    key = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(source.iterdir()))).hexdigest()[:12]
+    binary = CACHE / f"pion-{key}"
+    if not binary.exists():
+        say("Building the pion peer")
+        # Without modules Go finds "…/v3" only from a package that lies in a GOPATH and has a go.mod.
+        path = CACHE / "go"
+        shutil.rmtree(path / "src" / "pionpeer", ignore_errors=True)
+        shutil.copytree(source, path / "src" / "pionpeer")
+        setting = [f"GOPATH={path}:/usr/share/gocode", f"GOCACHE={path}/cache", "GO111MODULE=off", "GOPROXY=off"]
+        _do(["env", "GOFLAGS=", *setting, "go", "build", "-o", binary, "pionpeer"])
+    return binary
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def _do(command):
+    try:
+        done = subprocess.run(list(map(str, command)), stdout=sys.stderr, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        raise NotInstalled(f"{command[0]}: {error.strerror}") from error
+    if done.returncode:
+        words = done.stderr.strip().splitlines()
+        raise NotInstalled(f"{Path(command[0]).name}: {words[-1] if words else done.returncode}")

@@ -1,0 +1,3 @@
+module pionpeer
+
+go 1.19

@@ -1,0 +1,186 @@
+// pion as answerer: serves the two routes of the backend contract and sends every Opus packet it hears straight back.
+// It prints the events that contract.py describes. Built in GOPATH mode from Debian's Go sources; see ../../run.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/pion/rtcp"
+	"github.com/pion/webrtc/v3"
+)
+
+var opus = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}
+
+// monotonic is seconds of CLOCK_MONOTONIC, which Go's own clock keeps to itself.
+func monotonic() float64 {
+	const clockMonotonic = 1
+	var now syscall.Timespec
+	syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockMonotonic, uintptr(unsafe.Pointer(&now)), 0)
+	return float64(now.Sec) + float64(now.Nsec)/1e9
+}
+
+var printing sync.Mutex
+
+func event(name string, more map[string]any) {
+	line := map[string]any{"at": monotonic(), "event": name}
+	for key, value := range more {
+		line[key] = value
+	}
+	printing.Lock()
+	defer printing.Unlock()
+	json.NewEncoder(os.Stdout).Encode(line)
+}
+
+// call is one voice: a peer connection that echoes until the other side ends it.
+type call struct {
+	id         string
+	began      time.Time
+	connection *webrtc.PeerConnection
+	ended      sync.Once
+}
+
+// end says once how the other side's close was noticed, and lets the connection go.
+func (c *call) end(by string) {
+	c.ended.Do(func() {
+		event("closed", map[string]any{"voice": c.id, "by": by})
+		go c.connection.Close()
+	})
+}
+
+func (c *call) answer(offer string) (string, error) {
+	echo, err := webrtc.NewTrackLocalStaticRTP(opus, "audio", "echo")
+	if err != nil {
+		return "", err
+	}
+	if _, err = c.connection.AddTrack(echo); err != nil {
+		return "", err
+	}
+	c.connection.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
+		event("state", map[string]any{"voice": c.id, "state": state.String()})
+		if state == webrtc.PeerConnectionStateDisconnected || state == webrtc.PeerConnectionStateFailed {
+			c.end("connection " + state.String())
+		}
+	})
+	c.connection.OnTrack(func(track *webrtc.TrackRemote, receiver *webrtc.RTPReceiver) {
+		go c.watchReports(receiver)
+		for {
+			packet, _, err := track.ReadRTP()
+			if err != nil {
+				return
+			}
+			echo.WriteRTP(packet)
+		}
+	})
+	remote := webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer}
+	if err = c.connection.SetRemoteDescription(remote); err != nil {
+		return "", err
+	}
+	answer, err := c.connection.CreateAnswer(nil)
+	if err != nil {
+		return "", err
+	}
+	gathered := webrtc.GatheringCompletePromise(c.connection)
+	if err = c.connection.SetLocalDescription(answer); err != nil {
+		return "", err
+	}
+	<-gathered
+	return c.connection.LocalDescription().SDP, nil
+}
+
+// watchReports looks for the BYE with which a peer that closes takes its stream's leave.
+func (c *call) watchReports(receiver *webrtc.RTPReceiver) {
+	for {
+		packets, _, err := receiver.ReadRTCP()
+		if err != nil {
+			return
+		}
+		for _, packet := range packets {
+			if _, isBye := packet.(*rtcp.Goodbye); isBye {
+				c.end("RTCP BYE")
+			}
+		}
+	}
+}
+
+func main() {
+	port := flag.Int("port", 8080, "where the two routes are served on 127.0.0.1")
+	flag.Parse()
+
+	var lock sync.Mutex
+	calls := map[string]*call{}
+
+	reply := func(w http.ResponseWriter, status int, content any) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		json.NewEncoder(w).Encode(content)
+	}
+	refuse := func(w http.ResponseWriter, status int, code string, why error) {
+		event("failed", map[string]any{"why": why.Error()})
+		reply(w, status, map[string]any{"error": map[string]string{"code": code, "message": why.Error()}})
+	}
+
+	begin := func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ SDP string }
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			refuse(w, http.StatusBadRequest, "bad_body", err)
+			return
+		}
+		connection, err := webrtc.NewPeerConnection(webrtc.Configuration{})
+		if err != nil {
+			refuse(w, http.StatusInternalServerError, "peer", err)
+			return
+		}
+		lock.Lock()
+		c := &call{id: strconv.Itoa(len(calls) + 1), began: time.Now(), connection: connection}
+		calls[c.id] = c
+		lock.Unlock()
+		event("voice", map[string]any{"voice": c.id})
+		answer, err := c.answer(body.SDP)
+		if err != nil {
+			refuse(w, http.StatusInternalServerError, "peer", err)
+			return
+		}
+		reply(w, http.StatusOK, map[string]string{"id": c.id, "sdp": answer})
+	}
+	hangUp := func(w http.ResponseWriter, voice string) {
+		lock.Lock()
+		c, known := calls[voice]
+		lock.Unlock()
+		if !known {
+			refuse(w, http.StatusNotFound, "not_found", fmt.Errorf("no voice %q", voice))
+			return
+		}
+		event("hung_up", map[string]any{"voice": voice})
+		reply(w, http.StatusOK, map[string]float64{"seconds": time.Since(c.began).Seconds()})
+	}
+
+	http.HandleFunc("/voice/", func(w http.ResponseWriter, r *http.Request) {
+		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+		switch {
+		case r.Method == http.MethodPost && len(parts) == 2:
+			begin(w, r)
+		case r.Method == http.MethodPost && len(parts) == 4 && parts[3] == "close":
+			hangUp(w, parts[2])
+		default:
+			refuse(w, http.StatusNotFound, "not_found", fmt.Errorf("%s %s", r.Method, r.URL.Path))
+		}
+	})
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
+	if err == nil {
+		event("listening", nil)
+		err = http.Serve(listener, nil)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}

@@ -1,0 +1,61 @@
+"""The sentences of a call, made with espeak-ng, and the times at which each is spoken.
+
+    seconds from connected   0    LEAD               +SETTLE                          end
+    microphone               ---- the question ------------- GAP --- the aside -------
+    button                   pressed                 released (muted a little later)
+    provider                 ------------------------ the reply ----------------------
+
+The aside is spoken while muted and must not arrive. A microphone of the appliance starts with the voice, so a little
+before connected; GAP is long enough for that.
+"""
+
+import subprocess
+
+import numpy as np
+import speech
+
+LEAD = 1.0
+SETTLE = 0.6
+GAP = 2.6
+END = 0.8  # after the last word, so that what is under way arrives
+
+QUESTION = "Could you tell me when the workshop opens?"
+ASIDE = "Nobody should be able to hear this."
+REPLY = "It opens at nine, and closes again at noon."
+
+
+class Sound:
+    """The spoken WAVs in a folder, and where each sentence lies in them."""
+
+    def __init__(self, folder):
+        self.question, self.aside, self.reply = (self._say(folder, text) for text in (QUESTION, ASIDE, REPLY))
+        self.release = LEAD + self._seconds(self.question) + SETTLE
+        aside_at = LEAD + self._seconds(self.question) + GAP
+        self.aside_span = speech.Span(int(aside_at * speech.RATE), int(aside_at * speech.RATE) + len(self.aside))
+        self.talk = aside_at + self._seconds(self.aside) + END
+        self.microphone = self._write(folder / "microphone.wav", (LEAD, self.question), (aside_at, self.aside))
+        self.provider = self._write(folder / "provider.wav", (self.release, self.reply))
+
+    @staticmethod
+    def _seconds(samples):
+        return len(samples) / speech.RATE
+
+    @staticmethod
+    def _say(folder, text):
+        raw, made = folder / "said.wav", folder / "sentence.wav"
+        subprocess.run(["espeak-ng", "-v", "en-us", "-s", "165", "-w", raw, text], check=True)
+        shape = ["-r", str(speech.RATE), "-c", "1", "-b", "16"]
+        subprocess.run(["sox", raw, *shape, made, "gain", "-n", "-9"], check=True)
+        samples = speech.read_wav(made)
+        spans = speech.utterances(samples)
+        return samples[spans[0].start : spans[-1].end]
+
+    @staticmethod
+    def _write(path, *parts):
+        end = max(at + len(samples) / speech.RATE for at, samples in parts) + END
+        track = np.zeros(int(end * speech.RATE))
+        for at, samples in parts:
+            start = int(at * speech.RATE)
+            track[start : start + len(samples)] = samples
+        speech.write_wav(path, track)
+        return path
