@@ -41,7 +41,7 @@ import Testing
     func changedBytesDoNoHarm(fixture: SDPFixture) throws {
         let original = Array(try fixture.text.utf8)
         var entropy = Entropy.seeded(2)
-        for _ in 0..<40 {
+        for _ in 0..<25 {
             var bytes = original
             for _ in 0..<Int.random(in: 1...8, using: &entropy) {
                 let index = Int.random(in: bytes.indices, using: &entropy)
@@ -60,7 +60,7 @@ import Testing
     func linesDroppedRepeatedAndSwappedDoNoHarm(fixture: SDPFixture) throws {
         let original = try fixture.text.split { $0.isNewline }
         var entropy = Entropy.seeded(3)
-        for _ in 0..<30 {
+        for _ in 0..<20 {
             var lines = original
             for _ in 0..<Int.random(in: 1...6, using: &entropy) {
                 let index = Int.random(in: lines.indices, using: &entropy)
