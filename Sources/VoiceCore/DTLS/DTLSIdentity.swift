@@ -1,14 +1,16 @@
 internal import COpenSSL
 
-/// A key and its self-signed certificate, and the OpenSSL context every association made with it shares.
+/// A key and its self-signed certificate.
 ///
-/// Owned by the runtime, which makes it before it is needed; any thread may use it. It is never written to a disk, says nothing
-/// about whose it is, and never changes.
+/// Owned by the runtime, which makes a fresh one for each voice before it is needed; any thread may use it. It is never written to a
+/// disk, says nothing about whose it is, and never changes.
 final class DTLSIdentity: Sendable {
     private let fingerprints: [Fingerprint.Algorithm: Fingerprint]
 
-    // Set up in init and only read afterwards; SSL_new counts its references atomically.
-    nonisolated(unsafe) let context: OpaquePointer
+    // Made in init and only read afterwards; OpenSSL counts their references atomically.
+    nonisolated(unsafe) let privateKey: OpaquePointer
+    // As the key.
+    nonisolated(unsafe) let certificate: OpaquePointer
 
     /// A fresh ECDSA P-256 key, which every WebRTC peer takes (RFC 8827 6.5).
     /// - Throws: `library` where OpenSSL has no memory or no randomness; there is no voice then.
@@ -18,19 +20,23 @@ final class DTLSIdentity: Sendable {
 
     /// - Parameter privateKey: an EVP_PKEY, which becomes ours.
     init(privateKey: OpaquePointer) throws(DTLSError) {
-        defer { EVP_PKEY_free(privateKey) }
+        var isDone = false
+        defer { if !isDone { EVP_PKEY_free(privateKey) } }
         let certificate = try DTLSIdentity.makeCertificate(for: privateKey)
-        defer { X509_free(certificate) }
+        defer { if !isDone { X509_free(certificate) } }
         var fingerprints: [Fingerprint.Algorithm: Fingerprint] = [:]
         for algorithm in Fingerprint.Algorithm.allCases {
             fingerprints[algorithm] = try Fingerprint(of: certificate, by: algorithm)
         }
         self.fingerprints = fingerprints
-        context = try DTLSIdentity.makeContext(privateKey: privateKey, certificate: certificate)
+        self.privateKey = privateKey
+        self.certificate = certificate
+        isDone = true
     }
 
     deinit {
-        SSL_CTX_free(context)
+        X509_free(certificate)
+        EVP_PKEY_free(privateKey)
     }
 
     func fingerprint(_ algorithm: Fingerprint.Algorithm) -> Fingerprint {
@@ -84,41 +90,6 @@ final class DTLSIdentity: Sendable {
         isDone = true
         return certificate
     }
-
-    private static func makeContext(privateKey: OpaquePointer, certificate: OpaquePointer) throws(DTLSError)
-        -> OpaquePointer
-    {
-        ERR_clear_error()
-        guard let context = SSL_CTX_new(DTLS_method()) else { throw .library("SSL_CTX_new") }
-        var isDone = false
-        defer { if !isDone { SSL_CTX_free(context) } }
-
-        talkpost_ssl_ctx_set_fixed_options(context)
-        talkpost_ssl_ctx_set_largest_certificate(context, Int(DTLSRecords.largestMessage))
-        guard talkpost_ssl_ctx_set_dtls12_only(context) == 1,
-            SSL_CTX_set_cipher_list(context, cipherSuites) == 1,
-            talkpost_ssl_ctx_set_groups(context, "P-256:X25519:P-384") == 1,
-            SSL_CTX_use_certificate(context, certificate) == 1,
-            SSL_CTX_use_PrivateKey(context, privateKey) == 1,
-            // The odd one out: 0 is success.
-            SSL_CTX_set_tlsext_use_srtp(context, SRTPKeys.Profile.allCases.map(\.rawValue).joined(separator: ":")) == 0
-        else { throw .library("SSL_CTX set-up") }
-
-        // No authority vouches for a WebRTC certificate; `DTLSTransport.peerMatches` decides (RFC 8827 5.6.4).
-        SSL_CTX_set_cert_verify_callback(context, { _, _ in 1 }, nil)
-        SSL_CTX_set_info_callback(context) { ssl, event, value in
-            guard event & (SSL_CB_ALERT | SSL_CB_READ) == SSL_CB_ALERT | SSL_CB_READ else { return }
-            DatagramBIO.behind(ssl)?.alertReceived = UInt8(truncatingIfNeeded: value)
-        }
-        isDone = true
-        return context
-    }
-
-    /// AEAD suites with forward secrecy (RFC 8827 6.5 asks for the first).
-    private static let cipherSuites = [
-        "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305",
-        "ECDHE-RSA-CHACHA20-POLY1305", "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
-    ].joined(separator: ":")
 }
 
 extension Fingerprint {

@@ -21,7 +21,7 @@ struct DTLSTransport: ~Copyable {
     private var lateDatagrams = 0
     private var startedAt: Instant?
     private var suspicion: Suspicion?
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
 
     /// A plaintext alert that may be true, or anyone's.
     private struct Suspicion {
@@ -46,19 +46,14 @@ struct DTLSTransport: ~Copyable {
     init(role: DTLSRole, identity: DTLSIdentity) throws(DTLSError) {
         self.role = role
         bio = DatagramBIO()
-        ERR_clear_error()
-        guard let ssl = SSL_new(identity.context) else { throw .library("SSL_new") }
-        do {
-            let handle = try bio.makeBIO()
-            SSL_set_bio(ssl, handle, handle)
-        } catch {
-            SSL_free(ssl)
-            throw error
-        }
-        guard talkpost_ssl_set_mtu(ssl, DTLSTransport.largestDatagram) == 1 else {
-            SSL_free(ssl)
-            throw .library("SSL_set_mtu")
-        }
+        let ssl = try DTLSContext.makeSSL()
+        var isDone = false
+        defer { if !isDone { SSL_free(ssl) } }
+        guard SSL_use_certificate(ssl, identity.certificate) == 1, SSL_use_PrivateKey(ssl, identity.privateKey) == 1,
+            talkpost_ssl_set_mtu(ssl, DTLSTransport.largestDatagram) == 1
+        else { throw .library("SSL set-up") }
+        let handle = try bio.makeBIO()
+        SSL_set_bio(ssl, handle, handle)
         DTLS_set_timer_cb(ssl) { _, last in
             last == 0 ? DTLSTransport.firstWait : min(last &* 2, DTLSTransport.longestWait)
         }
@@ -67,6 +62,7 @@ struct DTLSTransport: ~Copyable {
         case .server: SSL_set_accept_state(ssl)
         }
         self.ssl = ssl
+        isDone = true
     }
 
     deinit {

@@ -16,7 +16,7 @@ import Testing
 
     @Test func theCertificateIsSelfSignedAndValidWhateverTheClock() throws {
         let identity = try DTLSIdentity()
-        let certificate = try #require(SSL_CTX_get0_certificate(identity.context))
+        let certificate = identity.certificate
         let key = try #require(X509_get0_pubkey(certificate))
         #expect(X509_verify(certificate, key) == 1)
         #expect(X509_get_version(certificate) == 2)
@@ -33,7 +33,7 @@ import Testing
         var serials: Set<[UInt8]> = []
         for _ in 0..<8 {
             let identity = try DTLSIdentity()
-            let number = X509_get0_serialNumber(SSL_CTX_get0_certificate(identity.context))
+            let number = X509_get0_serialNumber(identity.certificate)
             let length = Int(ASN1_STRING_length(number))
             #expect(length == 16)
             #expect(ASN1_STRING_type(number) == V_ASN1_INTEGER, "a negative one has another type")

@@ -55,6 +55,9 @@ final class DTLSPair {
     func serverKeys() throws -> SRTPKeys { try server.srtpKeys() }
     func serverAccepts(_ fingerprints: [Fingerprint]) -> Bool { server.peerMatches(fingerprints) }
 
+    /// For what our own transports never do, set before the start.
+    func ssl(of side: Side) -> OpaquePointer { side == .client ? client.ssl : server.ssl }
+
     func start() {
         OpenSSLClock.set(to: now)
         server.start(at: now)

@@ -43,23 +43,20 @@ import Testing
         #expect(client.local.count == 28)
     }
 
-    @Test func aPeerWithOnlyTheOlderProfileGetsIt() throws {
-        let identity = try DTLSIdentity()
-        SSL_CTX_set_tlsext_use_srtp(identity.context, "SRTP_AES128_CM_SHA1_80")
-        for (client, server) in [(identity, try TestIdentity.p256.get()), (try TestIdentity.p256.get(), identity)] {
-            let pair = try DTLSPair(client: client, server: server)
-            pair.shakeHands()
-            let keys = try pair.clientKeys()
-            #expect(keys.profile == .aes128CMSHA1_80)
-            #expect(keys.local.count == 30)
-            #expect(try keys.local == pair.serverKeys().remote)
-        }
+    @Test(arguments: [DTLSPair.Side.client, .server])
+    func aPeerWithOnlyTheOlderProfileGetsIt(side: DTLSPair.Side) throws {
+        let pair = try makePair()
+        SSL_set_tlsext_use_srtp(pair.ssl(of: side), "SRTP_AES128_CM_SHA1_80")
+        pair.shakeHands()
+        let keys = try pair.clientKeys()
+        #expect(keys.profile == .aes128CMSHA1_80)
+        #expect(keys.local.count == 30)
+        #expect(try keys.local == pair.serverKeys().remote)
     }
 
     @Test func aPeerWithoutAProfileOfOursGivesNoKeys() throws {
-        let identity = try DTLSIdentity()
-        SSL_CTX_set_tlsext_use_srtp(identity.context, "SRTP_AEAD_AES_256_GCM")
-        let pair = try DTLSPair(client: identity, server: TestIdentity.p256.get())
+        let pair = try makePair()
+        SSL_set_tlsext_use_srtp(pair.ssl(of: .client), "SRTP_AEAD_AES_256_GCM")
         pair.shakeHands()
         #expect(pair.areConnected)
         #expect(throws: DTLSError.noSRTPProfile) { try pair.serverKeys() }
@@ -124,7 +121,7 @@ import Testing
     }
 
     @Test func aServerWhoseClientNeverComesEnds() throws {
-        let pair = try DTLSPair(client: TestIdentity.p256.get(), server: TestIdentity.p256.get())
+        let pair = try makePair()
         #expect(pair.server.deadline == nil, "not started")
         pair.server.start(at: pair.now)
         let start = pair.now
@@ -186,7 +183,7 @@ import Testing
     }
 
     @Test func nothingIsSentBeforeTheAssociationIsThere() throws {
-        let pair = try DTLSPair(client: TestIdentity.p256.get(), server: TestIdentity.p256.get())
+        let pair = try makePair()
         #expect(throws: DTLSError.notConnected) { try pair.client.send([1]) }
         #expect(throws: DTLSError.notConnected) { try pair.clientKeys() }
     }
@@ -202,7 +199,7 @@ import Testing
     }
 
     @Test func closingInMidHandshakeIsQuiet() throws {
-        let pair = try DTLSPair(client: TestIdentity.p256.get(), server: TestIdentity.p256.get())
+        let pair = try makePair()
         pair.start()
         pair.client.close()
         pair.client.close()
@@ -212,14 +209,8 @@ import Testing
     }
 
     @Test func aClientWithoutCertificateIsRefused() throws {
-        let identity = try DTLSIdentity()
-        SSL_CTX_set_cert_cb(
-            identity.context,
-            { ssl, _ in
-                SSL_certs_clear(ssl)
-                return 1
-            }, nil)
-        let pair = try DTLSPair(client: identity, server: TestIdentity.p256.get())
+        let pair = try makePair()
+        SSL_certs_clear(pair.ssl(of: .client))
         pair.shakeHands()
         #expect(pair.server.phase == .failed(.peerWithoutCertificate))
         guard case .failed(.alertReceived) = pair.client.phase else {
@@ -230,14 +221,12 @@ import Testing
 
     @Test(arguments: [DTLSPair.Side.client, .server])
     func dtls10IsRefused(old: DTLSPair.Side) throws {
-        let identity = try DTLSIdentity()
-        SSL_CTX_set_cipher_list(identity.context, "ALL:@SECLEVEL=0")
+        let pair = try makePair()
+        let ssl = pair.ssl(of: old)
+        SSL_set_cipher_list(ssl, "ALL:@SECLEVEL=0")
         for control in [SSL_CTRL_SET_MIN_PROTO_VERSION, SSL_CTRL_SET_MAX_PROTO_VERSION] {
-            SSL_CTX_ctrl(identity.context, control, Int(DTLS1_VERSION), nil)
+            SSL_ctrl(ssl, control, Int(DTLS1_VERSION), nil)
         }
-        let ours = try TestIdentity.p256.get()
-        let pair = try DTLSPair(
-            client: old == .client ? identity : ours, server: old == .server ? identity : ours)
         pair.shakeHands()
         if old == .client {
             #expect(pair.server.phase == .failed(.unsupportedVersion))
@@ -248,8 +237,12 @@ import Testing
         }
     }
 
+    private func makePair() throws -> DTLSPair {
+        try DTLSPair(client: TestIdentity.p256.get(), server: TestIdentity.p256.get())
+    }
+
     private func connectedPair() throws -> DTLSPair {
-        let pair = try DTLSPair(client: TestIdentity.p256.get(), server: TestIdentity.p256.get())
+        let pair = try makePair()
         pair.shakeHands()
         try #require(pair.areConnected)
         return pair
