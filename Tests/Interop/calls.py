@@ -84,7 +84,7 @@ def appliance_calls(stage, binary, peer, outcome):
     pressed, connected = appliance.all("button", change="pressed"), appliance.all("state", state="connected")
     for index in range(min(len(pressed), len(connected))):
         outcome.measure("connected_s", connected[index]["at"] - pressed[index]["at"])
-    for index, closed in enumerate(appliance.all("closed")[:CALLS]):
+    for index, closed in enumerate(appliance.all("state", state="closed")[:CALLS]):
         _closing(outcome, answerer, index + 1, closed["at"], peer.name)
     stage.stop()
     for call in range(1, CALLS + 1):

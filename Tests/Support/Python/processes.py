@@ -11,20 +11,24 @@ import time
 class Program:
     """One running program. What it prints beside events, and on its error output, goes to a log file."""
 
-    def __init__(self, name, command, folder, directory=None):
-        self.name, self.events, self._changed = name, [], threading.Condition()
+    def __init__(self, name, command, folder, on_event=None):
+        """`on_event` is called with each event, on the thread that reads."""
+        self.name, self.events, self._changed, self._on_event = name, [], threading.Condition(), on_event
         self._log = open(folder / f"{name}.log", "w")
         self._process = subprocess.Popen(
-            command,
+            list(map(str, command)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
-            cwd=directory,
             start_new_session=True,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+
+    @property
+    def process_id(self):
+        return self._process.pid
 
     def first(self, name, **fields):
         """The first event of that name with those fields, or None."""
@@ -80,5 +84,7 @@ class Program:
             with self._changed:
                 self.events.append(event)
                 self._changed.notify_all()
+            if self._on_event:
+                self._on_event(event)
         with self._changed:
             self._changed.notify_all()
