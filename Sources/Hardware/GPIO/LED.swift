@@ -19,3 +19,21 @@ public struct BlinkPattern: Equatable, Sendable {
     /// Darkness.
     public static let off = BlinkPattern(turns: [])
 }
+
+extension BlinkPattern {
+    /// Whether the light is on this long after the pattern began. Pure; a negative time counts as its beginning.
+    public func isLit(after elapsed: Duration) -> Bool {
+        let total = turns.reduce(.zero, +)
+        guard total > .zero else { return false }
+        let milliseconds = { (duration: Duration) in
+            // Whole milliseconds are fine enough for the eye.
+            duration.components.seconds &* 1000 &+ duration.components.attoseconds / 1_000_000_000_000_000
+        }
+        var rest = max(0, milliseconds(elapsed)) % max(1, milliseconds(total))
+        for (index, turn) in turns.enumerated() {
+            rest -= milliseconds(turn)
+            if rest < 0 { return index.isMultiple(of: 2) }
+        }
+        return false
+    }
+}

@@ -1,0 +1,24 @@
+import VoiceCore
+
+/// Something that whoever watches the appliance may want to know: the events file, the terminal, a script that waits for it.
+enum Happening: Equatable, Sendable {
+    /// A press gets an answer from now on.
+    case ready
+    case button(isPressed: Bool)
+    case state(PBVoiceState)
+    /// The backend started this voice.
+    case voice(id: String)
+    case led(LEDPattern)
+    /// The provider's voice sounds for the first time in this voice.
+    case firstSound
+    case level(SoundMeter.Reading)
+    case error(code: String, message: String)
+    /// The backend was told that the voice is over; nil: it did not say how long it was.
+    case closed(id: String, seconds: Double?)
+}
+
+/// Whoever watches. Told on the main actor, in order; must not block.
+@MainActor
+protocol HappeningWatcher: AnyObject {
+    func saw(_ happening: Happening, at instant: Instant)
+}

@@ -1,0 +1,327 @@
+import Hardware
+import VoiceCore
+
+/// Runs the kiosk: brings it every event in one order, and does each effect it asks for. Lives on the main actor.
+///
+/// It decides nothing: what may follow upon what is the `Kiosk`'s. It never blocks; voices open and backends are told in tasks
+/// whose outcomes come back as events.
+@MainActor
+final class KioskService {
+    private var kiosk: Kiosk
+    private let button: any Button
+    private let led: any LED
+    private let backend: any VoiceBackend
+    private let opener: VoiceOpener
+    private let meter: SoundMeter
+    private let log: Log
+    private let notifier = ServiceNotifier()
+    private let watchers: [any HappeningWatcher]
+
+    private let events: AsyncStream<TimedEvent>
+    private let inbox: AsyncStream<TimedEvent>.Continuation
+    private var timer: (deadline: Instant, task: Task<Void, Never>)?
+    private var metering: Task<Void, Never>?
+    /// The voice that was asked for last.
+    private var call: Call?
+    /// Closes of which the backend has not answered yet.
+    private var untoldCount = 0
+    private let allTold = Signal()
+
+    /// How long the program may take to end, all in all.
+    private static let endLimit: Duration = .seconds(3)
+    /// How often the levels are told; the first sound is looked for more often.
+    private static let levelPeriod: Duration = .milliseconds(250)
+    private static let firstSoundPeriod: Duration = .milliseconds(50)
+
+    private struct TimedEvent: Sendable {
+        var event: KioskEvent
+        var at: Instant
+    }
+
+    /// A voice from its press to its end.
+    private final class Call {
+        let number: Int
+        var task: Task<Void, Never>?
+        var voice: (any OpenVoice)?
+        /// What the backend calls it by, until the backend was told of its end.
+        var startedID: String?
+        var wasGivenUp = false
+        var wasHeard = false
+
+        init(_ number: Int) {
+            self.number = number
+        }
+    }
+
+    init(
+        _ settings: Configuration.Talk, button: any Button, led: any LED, backend: any VoiceBackend,
+        opener: VoiceOpener,
+        meter: SoundMeter, log: Log, watchers: [any HappeningWatcher]
+    ) {
+        kiosk = Kiosk(settings)
+        self.button = button
+        self.led = led
+        self.backend = backend
+        self.opener = opener
+        self.meter = meter
+        self.log = log
+        self.watchers = watchers
+        (events, inbox) = AsyncStream.makeStream()
+    }
+
+    /// Serves presses until `quit` is called or the button's events end, then closes what is open and returns.
+    func run() async {
+        show(kiosk.pattern)
+        opener.prepare()
+        backend.warm()
+        let reading = Task {
+            for await change in button.events {
+                post(change.change == .pressed ? .pressed : .released, at: Instant(change))
+            }
+            quit()
+        }
+        notifier.ready()
+        notifier.status(sentence)
+        announce(.ready)
+        log.info("The talk post is ready.")
+        var quitAt: Instant?
+        for await timed in events {
+            if timed.event == .quit {
+                quitAt = quitAt ?? timed.at
+                notifier.stopping()
+            }
+            if handle(timed) { break }
+        }
+        reading.cancel()
+        timer?.task.cancel()
+        stopMetering()
+        let left = (quitAt ?? MonotonicClock.now()) + Self.endLimit - MonotonicClock.now()
+        if untoldCount > 0, left > .zero, await !allTold.wait(atMost: left) {
+            log.warning("The backend did not answer in time that the voice was closed.")
+        }
+        log.info("The talk post has ended.")
+    }
+
+    /// Ends the program: closes the voice, tells the backend, then `run` returns. A second call waits for nothing.
+    func quit() {
+        post(.quit)
+    }
+
+    // MARK: Events
+
+    private func post(_ event: KioskEvent, at instant: Instant = MonotonicClock.now()) {
+        inbox.yield(TimedEvent(event: event, at: instant))
+    }
+
+    /// - Returns: whether this was the last event.
+    private func handle(_ timed: TimedEvent) -> Bool {
+        switch timed.event {
+        case .pressed: announce(.button(isPressed: true), at: timed.at)
+        case .released: announce(.button(isPressed: false), at: timed.at)
+        case .heard, .timer, .quit, .voice: break
+        }
+        let sentenceBefore = sentence
+        var isLast = false
+        for effect in kiosk.handle(timed.event, at: timed.at) {
+            switch effect {
+            case .connect(let number): connect(number)
+            case .cancelConnect:
+                call?.wasGivenUp = true
+                call?.task?.cancel()
+            case .mute(let muted): call?.voice?.mute(muted)
+            case .close(let reason): close(reason)
+            case .light(let pattern): show(pattern)
+            case .finish: isLast = true
+            }
+        }
+        setTimer()
+        if sentence != sentenceBefore { notifier.status(sentence) }
+        return isLast
+    }
+
+    private func setTimer() {
+        guard kiosk.deadline != timer?.deadline else { return }
+        timer?.task.cancel()
+        timer = kiosk.deadline.map { deadline in
+            let task = Task { [weak self] in
+                let wait = max(.zero, deadline - MonotonicClock.now())
+                guard (try? await Task.sleep(for: wait, clock: SuspendingClock())) != nil else { return }
+                self?.timer = nil
+                self?.post(.timer)
+            }
+            return (deadline, task)
+        }
+    }
+
+    // MARK: Voices
+
+    private func connect(_ number: Int) {
+        let call = Call(number)
+        self.call = call
+        meter.startVoice()
+        call.task = Task { await open(call) }
+        startMetering(call)
+    }
+
+    /// Opens a voice; its outcome is posted exactly once.
+    private func open(_ call: Call) async {
+        do throws(PBVoiceError) {
+            let voice = try await opener.connect(
+                { [weak self, backend] offer in
+                    let started = try await backend.start(offer: offer)
+                    call.startedID = started.id
+                    self?.announce(.voice(id: started.id))
+                    return started
+                },
+                { [weak self] in self?.report($0) }, { [weak self] in self?.follow($0, of: call) })
+            if !call.wasGivenUp {
+                call.voice = voice
+                post(.voice(.opened(voice.state), call: call.number))
+                return
+            }
+            voice.close()
+        } catch {
+            if !call.wasGivenUp || error.kind != .cancelled { report(error) }
+        }
+        stopMetering(call)
+        tellBackend(call)
+        opener.prepare()
+        post(.voice(.refused, call: call.number))
+    }
+
+    private func follow(_ state: PBVoiceState, of call: Call) {
+        announce(.state(state))
+        switch state {
+        case .new, .connecting: break
+        case .connected: log.info("Connected to the provider.")
+        case .disconnected: log.warning("Nothing comes back from the provider; waiting for it.")
+        case .failed: log.warning("The connection to the provider failed.")
+        case .closed:
+            log.info("The voice is closed.")
+            stopMetering(call)
+        }
+        post(.voice(.state(state), call: call.number))
+    }
+
+    private func close(_ reason: CloseReason) {
+        guard let call, let voice = call.voice else { return }
+        call.voice = nil
+        log.info(reason.sentence)
+        voice.close()
+        stopMetering(call)
+        tellBackend(call)
+        opener.prepare()
+        if voice.state == .closed { post(.voice(.state(.closed), call: call.number)) }
+    }
+
+    /// Tells the backend, in the background, that the voice it started is over.
+    private func tellBackend(_ call: Call) {
+        guard let id = call.startedID else { return }
+        call.startedID = nil
+        untoldCount += 1
+        Task {
+            do {
+                let seconds = try await backend.close(voice: id)
+                log.info("The backend closed the voice \(id) after \(seconds) s.")
+                announce(.closed(id: id, seconds: seconds))
+            } catch {
+                log.warning("The backend could not be told that the voice \(id) is over: \(error)")
+                announce(.closed(id: id, seconds: nil))
+            }
+            untoldCount -= 1
+            if untoldCount == 0 { allTold.fire() }
+            backend.warm()
+        }
+    }
+
+    private func report(_ error: PBVoiceError) {
+        let cause = error.underlying.map { "\($0)" } ?? ""
+        let message = cause.isEmpty || error.message.contains(cause) ? error.message : "\(error.message) \(cause)"
+        log.error("\(error.code): \(message)")
+        announce(.error(code: error.code, message: message))
+    }
+
+    // MARK: What is heard
+
+    private func startMetering(_ call: Call) {
+        metering?.cancel()
+        metering = Task { [weak self] in
+            var untilLevel = Self.levelPeriod
+            while let period = self?.pause(call) {
+                guard (try? await Task.sleep(for: period, clock: SuspendingClock())) != nil, let self else { return }
+                self.lookForFirstSound(call)
+                untilLevel -= period
+                guard untilLevel <= .zero else { continue }
+                untilLevel = Self.levelPeriod
+                self.readLevels()
+            }
+        }
+    }
+
+    private func pause(_ call: Call) -> Duration {
+        call.wasHeard ? Self.levelPeriod : Self.firstSoundPeriod
+    }
+
+    private func lookForFirstSound(_ call: Call) {
+        guard !call.wasHeard, let instant = meter.firstSoundAt else { return }
+        call.wasHeard = true
+        announce(.firstSound, at: instant)
+    }
+
+    private func readLevels() {
+        let reading = meter.read()
+        announce(.level(reading))
+        if reading.speakerDBFS > SoundMeter.heardDBFS { post(.heard) }
+    }
+
+    private func stopMetering(_ ended: Call? = nil) {
+        // News of an earlier voice's end must not stop the next one's.
+        guard let metering, ended == nil || ended === call else { return }
+        if let call { lookForFirstSound(call) }
+        metering.cancel()
+        self.metering = nil
+    }
+
+    // MARK: What is shown
+
+    private func show(_ pattern: LEDPattern) {
+        led.show(pattern.blink)
+        announce(.led(pattern))
+    }
+
+    private func announce(_ happening: Happening, at instant: Instant = MonotonicClock.now()) {
+        for watcher in watchers { watcher.saw(happening, at: instant) }
+    }
+
+    /// The state in plain words, for `systemctl status`.
+    private var sentence: String {
+        switch kiosk.state {
+        case .idle: "Waiting for a press."
+        case .connecting, .talking(_, .connecting): "Connecting to the provider."
+        case .talking(_, .connected): "In a voice."
+        case .talking(_, .disconnected): "In a voice, but nothing comes back from the provider."
+        case .closing: "Closing the voice."
+        case .fault: "The last press could not be served; the journal says why."
+        case .ended: "Ended."
+        }
+    }
+}
+
+extension Instant {
+    fileprivate init(_ event: ButtonEvent) {
+        self.init(nanoseconds: event.at.wholeNanoseconds)
+    }
+}
+
+extension CloseReason {
+    /// Why, for the log.
+    fileprivate var sentence: String {
+        switch self {
+        case .idle: "Nobody said anything for a while: closing the voice."
+        case .ended: "The provider ended the voice."
+        case .lost: "The connection is lost: closing the voice."
+        case .neverConnected: "The provider could not be reached in time: closing the voice."
+        case .quit: "Closing the voice, as the talk post is about to end."
+        }
+    }
+}

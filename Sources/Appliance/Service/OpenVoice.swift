@@ -1,0 +1,35 @@
+import VoiceCore
+
+/// A voice as the service handles it: `PBVoice`, or a stand-in in tests.
+@MainActor
+protocol OpenVoice: AnyObject {
+    var id: String { get }
+    var state: PBVoiceState { get }
+    func mute(_ muted: Bool)
+    func close()
+}
+
+extension PBVoice: OpenVoice {}
+
+/// How the service opens voices: `PBVoice.connect` and `PBVoice.prepare`, or stand-ins in tests.
+struct VoiceOpener: Sendable {
+    typealias Start = @MainActor (_ offer: String) async throws -> PBStartedVoice
+
+    /// Opens a voice; throws whatever kept it from opening.
+    var connect:
+        @MainActor (
+            _ start: @escaping Start, _ onError: @escaping @MainActor (PBVoiceError) -> Void,
+            _ onState: @escaping @MainActor (PBVoiceState) -> Void
+        ) async throws(PBVoiceError) -> any OpenVoice
+    /// Makes ready what the next `connect` needs; returns at once.
+    var prepare: @MainActor () -> Void
+
+    /// The real ones.
+    static func voices(_ session: PBAudioSession) -> VoiceOpener {
+        VoiceOpener(
+            connect: { (start, onError, onState) async throws(PBVoiceError) -> any OpenVoice in
+                try await PBVoice.connect(start: start, audioSession: session, onError: onError, onState: onState)
+            },
+            prepare: { PBVoice.prepare() })
+    }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import Testing
+import VoiceCore
+
+@testable import Appliance
+
+/// The machine's whole table, state x event, as the handbook prints it. It is kept in Tests/Fixtures/kiosk-table.md;
+/// `TALKPOST_WRITE_FIXTURES=1 swift test --filter KioskTable` writes it anew, to be read before it is committed.
+@Suite struct KioskTableTests {
+    private static let now = Instant(nanoseconds: 1_000_000_000_000)
+    private static let past = now - .seconds(40)
+    private static let later = now + .seconds(20)
+
+    private static let gates: [(name: String, gate: Kiosk.Gate)] = [
+        ("held", .held), ("tail", .tail(until: now)), ("shut", .shut(since: past)),
+    ]
+
+    /// Every state there is, each with its name in the table. What has a time to come has it now, so that `timer` is due.
+    static let states: [(name: String, state: Kiosk.State)] =
+        [("idle", .idle)]
+        + gates.map { ("connecting, \($0.name)", .connecting($0.gate, until: $0.name == "tail" ? later : now)) }
+        + gates.map {
+            ("answered, \($0.name)", .talking($0.gate, .connecting(until: $0.name == "tail" ? later : now)))
+        }
+        + gates.map { ("connected, \($0.name)", .talking($0.gate, .connected)) }
+        + gates.map { ("disconnected, \($0.name)", .talking($0.gate, .disconnected)) }
+        + [
+            ("closing", .closing(until: now, then: .idle)),
+            ("closing, then fault", .closing(until: now, then: .fault)),
+            ("closing, then connecting, held", .closing(until: now, then: .connect(.held))),
+            ("closing, then connecting, tail", .closing(until: now, then: .connect(.tail(until: later)))),
+            ("closing, then connecting, shut", .closing(until: now, then: .connect(.shut(since: past)))),
+            ("closing, then end", .closing(until: now, then: .end)),
+            ("fault", .fault(until: now)),
+            ("ended", .ended),
+        ]
+
+    static let events: [(name: String, event: KioskEvent)] = [
+        ("pressed", .pressed), ("released", .released), ("heard", .heard), ("timer", .timer), ("quit", .quit),
+        ("opened", .voice(.opened(.connecting), call: 1)), ("refused", .voice(.refused, call: 1)),
+        ("connected", .voice(.state(.connected), call: 1)), ("disconnected", .voice(.state(.disconnected), call: 1)),
+        ("failed", .voice(.state(.failed), call: 1)), ("closed", .voice(.state(.closed), call: 1)),
+    ]
+
+    private static func name(_ state: Kiosk.State) -> String {
+        func gate(_ gate: Kiosk.Gate) -> String {
+            switch gate {
+            case .held: "held"
+            case .tail: "tail"
+            case .shut: "shut"
+            }
+        }
+        return switch state {
+        case .idle: "idle"
+        case .connecting(let kept, _): "connecting, \(gate(kept))"
+        case .talking(let kept, .connecting): "answered, \(gate(kept))"
+        case .talking(let kept, .connected): "connected, \(gate(kept))"
+        case .talking(let kept, .disconnected): "disconnected, \(gate(kept))"
+        case .closing(_, .idle): "closing"
+        case .closing(_, .fault): "closing, then fault"
+        case .closing(_, .connect(let kept)): "closing, then connecting, \(gate(kept))"
+        case .closing(_, .end): "closing, then end"
+        case .fault: "fault"
+        case .ended: "ended"
+        }
+    }
+
+    private static func name(_ effect: KioskEffect) -> String {
+        switch effect {
+        case .connect: "connect"
+        case .cancelConnect: "give connect up"
+        case .mute(true): "mute"
+        case .mute(false): "unmute"
+        case .close(let reason): "close (\(reason))"
+        case .light(let pattern): "LED \(pattern)"
+        case .finish: "finish"
+        }
+    }
+
+    private static func table() -> String {
+        var lines = [
+            "| state | event | next state | effects, in order |",
+            "| --- | --- | --- | --- |",
+        ]
+        for (stateName, state) in states {
+            for (eventName, event) in events {
+                var kiosk = Kiosk(Configuration.Talk(), state: state, call: 1)
+                let effects = kiosk.handle(event, at: now)
+                guard kiosk.state != state || !effects.isEmpty else { continue }
+                let next = name(kiosk.state) == stateName ? "the same, its time anew" : name(kiosk.state)
+                lines.append("| \(stateName) | \(eventName) | \(next) | \(effects.map(name).joined(separator: ", ")) |")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    @Test func theTableIsTheOneThatIsPrinted() throws {
+        let table = Self.table()
+        let path = "Tests/Fixtures/kiosk-table.md"
+        if getenv("TALKPOST_WRITE_FIXTURES") != nil {
+            let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(
+                separator: "/")
+            let file = try #require(fopen("\(root)/\(path)", "w"))
+            fputs(table, file)
+            fclose(file)
+        }
+        let printed = String(decoding: try #require(repositoryFile(path)), as: UTF8.self)
+        #expect(table == printed)
+    }
+
+    @Test func theTableHasEveryStateOnce() {
+        let names = Self.states.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(Self.states.map { Self.name($0.state) } == names)
+    }
+
+    @Test func timeThatIsNotYetDueChangesNothing() {
+        for (_, state) in Self.states {
+            var kiosk = Kiosk(Configuration.Talk(), state: state, call: 1)
+            let due = kiosk.deadline ?? Self.now
+            let effects = kiosk.handle(.timer, at: due - .milliseconds(1))
+            #expect(kiosk.state == state)
+            #expect(effects.isEmpty)
+        }
+    }
+
+    @Test func newsOfAnEarlierVoiceChangeNothing() {
+        for (_, state) in Self.states {
+            for news: VoiceNews in [.opened(.connected), .refused] + PBVoiceState.allCases.map(VoiceNews.state) {
+                var kiosk = Kiosk(Configuration.Talk(), state: state, call: 2)
+                let effects = kiosk.handle(.voice(news, call: 1), at: Self.now)
+                #expect(kiosk.state == state)
+                #expect(effects.isEmpty)
+            }
+        }
+    }
+}
