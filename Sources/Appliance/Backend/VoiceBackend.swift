@@ -15,4 +15,7 @@ protocol VoiceBackend: Sendable {
 
     /// Opens the connection that the next `start` will want, where none is open. Returns at once; a failure is silent.
     func warm()
+
+    /// Returns once nothing is under way, in the background either, or after the limit: before the process ends.
+    func settled(within limit: Duration) async
 }

@@ -150,20 +150,17 @@ struct ConfigKey: Sendable {
     }
 
     private static func credential(
-        _ name: String, _ place: WritableKeyPath<Configuration, CredentialSource?> & Sendable
+        _ name: String, _ place: WritableKeyPath<Configuration, String?> & Sendable
     ) -> ConfigKey {
         ConfigKey(
             "backend", name, "the name of a file in the credentials directory, or a file's absolute path",
             showsValue: false, mayBeEmpty: true
         ) {
             guard $0.utf8.count <= 1024, !$0.contains(" ") else { return false }
-            if $0.hasPrefix("/") {
-                $1[keyPath: place] = .file($0)
-                return true
-            }
             // As systemd names credentials: a file name of at most 255 bytes (systemd.exec(5), LoadCredential=).
-            guard $0.utf8.count <= 255, !$0.contains("/"), $0 != ".", $0 != ".." else { return false }
-            $1[keyPath: place] = .named($0)
+            let isName = $0.utf8.count <= 255 && !$0.contains("/") && $0 != "." && $0 != ".."
+            guard isName || $0.hasPrefix("/") else { return false }
+            $1[keyPath: place] = $0
             return true
         }
     }

@@ -50,18 +50,24 @@ enum ConfigValue {
         return String(text.drop { $0 == " " || $0 == "\t" })
     }
 
-    /// How many letters must be added, taken away or changed to make one word of the other (Levenshtein).
+    /// How many letters must be added, taken away, changed or swapped with their neighbour to make one word of the other
+    /// (optimal string alignment).
     static func editDistance(_ a: String, _ b: String) -> Int {
         let a = Array(a.unicodeScalars)
         let b = Array(b.unicodeScalars)
+        var beforePrevious: [Int] = []
         var previous = Array(0...b.count)
-        for (row, letter) in a.enumerated() {
+        for row in a.indices {
             var current = [row + 1]
-            for (column, other) in b.enumerated() {
-                let change = previous[column] + (letter == other ? 0 : 1)
-                current.append(min(change, previous[column + 1] + 1, current[column] + 1))
+            for column in b.indices {
+                let change = previous[column] + (a[row] == b[column] ? 0 : 1)
+                var best = min(change, previous[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, a[row] == b[column - 1], a[row - 1] == b[column] {
+                    best = min(best, beforePrevious[column - 1] + 1)
+                }
+                current.append(best)
             }
-            previous = current
+            (beforePrevious, previous) = (previous, current)
         }
         return previous[b.count]
     }

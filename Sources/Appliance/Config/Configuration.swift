@@ -4,7 +4,8 @@ import VoiceCore
 ///
 /// A value, made once at start by `ConfigReader`. It holds no secret: credentials are named here and read by the backend.
 struct Configuration: Equatable, Sendable {
-    var backend = Backend()
+    /// The service that starts and ends voices; where credentials lie is not the config's to say.
+    var backend = BackendSettings(url: "http://127.0.0.1:8080/voice/{chat}", chat: "lobby")
     var talk = Talk()
     var sound = Sound()
     var button = Button()
@@ -12,20 +13,6 @@ struct Configuration: Equatable, Sendable {
     var network = Network()
     var voice = Voice()
     var log = Log()
-
-    /// The service that starts and ends voices.
-    struct Backend: Equatable, Sendable {
-        /// Where the offer is posted; `{chat}` stands for the chat's id.
-        var url = "http://127.0.0.1:8080/voice/{chat}"
-        /// Where a voice's end is posted, with `{chat}` and `{voice}`; nil: `url` with "/{voice}/close" appended.
-        var closeURL: String?
-        var chat = "lobby"
-        /// The file with the API key; read anew for each call. nil: none is sent.
-        var apikeyCredential: CredentialSource?
-        /// The file with the bearer token; read anew for each call. nil: none is sent.
-        var bearerCredential: CredentialSource?
-        var timeout: Duration = .seconds(10)
-    }
 
     /// How the button, the microphone's gate and the voice belong together.
     struct Talk: Equatable, Sendable {
@@ -72,14 +59,6 @@ struct Configuration: Equatable, Sendable {
 enum TalkMode: String, CaseIterable, Sendable {
     /// The microphone is open while the button is held.
     case hold
-}
-
-/// Where a secret is read from.
-enum CredentialSource: Equatable, Sendable {
-    /// A file's name in the directory that $CREDENTIALS_DIRECTORY names.
-    case named(String)
-    /// An absolute path.
-    case file(String)
 }
 
 enum Microphone: Equatable, Sendable {

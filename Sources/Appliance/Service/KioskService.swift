@@ -95,10 +95,11 @@ final class KioskService {
         reading.cancel()
         timer?.task.cancel()
         stopMetering()
-        let left = (quitAt ?? MonotonicClock.now()) + Self.endLimit - MonotonicClock.now()
-        if untoldCount > 0, left > .zero, await !allTold.wait(atMost: left) {
+        let end = (quitAt ?? Instant.now()) + Self.endLimit
+        if untoldCount > 0, await !allTold.wait(atMost: max(.zero, end - Instant.now())) {
             log.warning("The backend did not answer in time that the voice was closed.")
         }
+        await backend.settled(within: max(.zero, end - Instant.now()))
         log.info("The talk post has ended.")
     }
 
@@ -109,7 +110,7 @@ final class KioskService {
 
     // MARK: Events
 
-    private func post(_ event: KioskEvent, at instant: Instant = MonotonicClock.now()) {
+    private func post(_ event: KioskEvent, at instant: Instant = Instant.now()) {
         inbox.yield(TimedEvent(event: event, at: instant))
     }
 
@@ -144,7 +145,7 @@ final class KioskService {
         timer?.task.cancel()
         timer = kiosk.deadline.map { deadline in
             let task = Task { [weak self] in
-                let wait = max(.zero, deadline - MonotonicClock.now())
+                let wait = max(.zero, deadline - Instant.now())
                 guard (try? await Task.sleep(for: wait, clock: SuspendingClock())) != nil else { return }
                 self?.timer = nil
                 self?.post(.timer)
@@ -289,7 +290,7 @@ final class KioskService {
         announce(.led(pattern))
     }
 
-    private func announce(_ happening: Happening, at instant: Instant = MonotonicClock.now()) {
+    private func announce(_ happening: Happening, at instant: Instant = Instant.now()) {
         for watcher in watchers { watcher.saw(happening, at: instant) }
     }
 

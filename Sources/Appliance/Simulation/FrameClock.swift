@@ -28,26 +28,16 @@ struct FrameClock {
     /// Sleeps until the next frame is due, and moves on by one.
     /// - Returns: when it was due, and how many frames before it were missed.
     mutating func wait() -> (due: Instant, missedFrames: Int64) {
-        let lateness = MonotonicClock.now().nanoseconds &- due.nanoseconds
+        let lateness = Instant.now().nanoseconds &- due.nanoseconds
         let missed = lateness > Self.lateLimit ? lateness / Self.frameNanoseconds : 0
         frameIndex &+= missed
         let due = due
-        MonotonicClock.sleep(until: due)
+        Self.sleep(until: due)
         frameIndex &+= 1
         return (due, missed)
     }
-}
 
-/// The one clock, for the appliance.
-enum MonotonicClock {
-    static func now() -> Instant {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
-    }
-
-    /// Blocks the calling thread: never on main.
-    static func sleep(until instant: Instant) {
+    private static func sleep(until instant: Instant) {
         var time = timespec(
             tv_sec: Int(instant.nanoseconds / 1_000_000_000), tv_nsec: Int(instant.nanoseconds % 1_000_000_000))
         while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}

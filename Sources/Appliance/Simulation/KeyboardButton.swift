@@ -56,7 +56,7 @@ final class KeyboardButton: Button {
         }
         for key in keys[..<count] {
             switch key {
-            case UInt8(ascii: " "): tell(talk.struck(at: MonotonicClock.now()))
+            case UInt8(ascii: " "): tell(talk.struck(at: Instant.now()))
             case UInt8(ascii: "q"), 0x04:  // 0x04: end of transmission, what Control-D sends
                 changes.finish()
             default: break
@@ -65,13 +65,13 @@ final class KeyboardButton: Button {
     }
 
     private func tell(_ change: ButtonEvent.Change?) {
-        if let change { changes.yield(ButtonEvent(change, at: .nanoseconds(MonotonicClock.now().nanoseconds))) }
+        if let change { changes.yield(ButtonEvent(change, at: .nanoseconds(Instant.now().nanoseconds))) }
         timer?.cancel()
         guard let deadline = talk.deadline else { return }
         timer = Task { [weak self] in
-            let wait = deadline - MonotonicClock.now()
+            let wait = deadline - Instant.now()
             guard (try? await Task.sleep(for: wait, clock: SuspendingClock())) != nil, let self else { return }
-            self.tell(self.talk.timePassed(at: MonotonicClock.now()))
+            self.tell(self.talk.timePassed(at: Instant.now()))
         }
     }
 }

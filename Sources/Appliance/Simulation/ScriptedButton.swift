@@ -70,7 +70,7 @@ final class ScriptedButton: Button, HappeningWatcher {
 
     private func change(_ change: ButtonEvent.Change) {
         progress.pendingChanges += 1
-        changes.yield(ButtonEvent(change, at: .nanoseconds(MonotonicClock.now().nanoseconds)))
+        changes.yield(ButtonEvent(change, at: .nanoseconds(Instant.now().nanoseconds)))
     }
 
     private func wait(for state: ButtonScript.Awaited, atMost limit: Duration) async -> Bool {

@@ -7,7 +7,8 @@ import VoiceCore
 final class TerminalLED: LED, HappeningWatcher {
     private let console: Console
     private var shown = Picture()
-    private var patternSince = MonotonicClock.now()
+    private var patternSince = Instant.now()
+    private var lastLine = ""
 
     /// What the line says.
     struct Picture: Equatable {
@@ -23,7 +24,7 @@ final class TerminalLED: LED, HappeningWatcher {
 
     func show(_ pattern: BlinkPattern) {
         shown.blink = pattern
-        patternSince = MonotonicClock.now()
+        patternSince = Instant.now()
     }
 
     func saw(_ happening: Happening, at instant: Instant) {
@@ -37,11 +38,13 @@ final class TerminalLED: LED, HappeningWatcher {
         case .button, .voice, .firstSound, .error, .closed: return
         }
         guard !console.isTerminal else {
-            console.draw(live: Self.line(shown, isLit: shown.blink.isLit(after: MonotonicClock.now() - patternSince)))
+            console.draw(live: Self.line(shown, isLit: shown.blink.isLit(after: Instant.now() - patternSince)))
             return
         }
         if case .level = happening { return }
-        console.write(line: "state \(shown.state), LED \(shown.led)")
+        let line = "state \(shown.state), LED \(shown.led)"
+        if line != lastLine { console.write(line: line) }
+        lastLine = line
     }
 
     /// Takes the line away, so that a shell's prompt finds an empty one.

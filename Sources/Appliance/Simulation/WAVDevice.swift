@@ -26,11 +26,11 @@ final class WAVDevice: AudioDevice {
     }
 
     func openCapture() throws(AudioDeviceError) -> WAVCapture {
-        if let known = speech.withLock({ $0 }) { return WAVCapture(known, start: MonotonicClock.now()) }
+        if let known = speech.withLock({ $0 }) { return WAVCapture(known, start: Instant.now()) }
         do {
             let read = try WAVAudio(file: microphonePath)
             speech.withLock { $0 = read }
-            return WAVCapture(read, start: MonotonicClock.now())
+            return WAVCapture(read, start: Instant.now())
         } catch {
             throw AudioDeviceError(
                 .absent,
@@ -42,10 +42,10 @@ final class WAVDevice: AudioDevice {
 
     func openPlayback() throws(AudioDeviceError) -> WAVPlayback {
         let call = callCount.add(1, ordering: .relaxed).newValue
-        guard let speakerPath else { return WAVPlayback(nil, start: MonotonicClock.now()) }
+        guard let speakerPath else { return WAVPlayback(nil, start: Instant.now()) }
         let path = Self.path(speakerPath, call: call)
         do {
-            return WAVPlayback(try WAVWriter(path: path), start: MonotonicClock.now())
+            return WAVPlayback(try WAVWriter(path: path), start: Instant.now())
         } catch {
             throw AudioDeviceError(
                 .absent, "The speaker's file \(path) cannot be written: \(error); name another in [sound] speaker.")

@@ -71,8 +71,8 @@ import Testing
         expected.backend.url = "https://example.net/v/{chat}"
         expected.backend.closeURL = "https://example.net/v/{voice}/end"
         expected.backend.chat = "a # b"
-        expected.backend.apikeyCredential = .named("key")
-        expected.backend.bearerCredential = .file("/etc/talkpost/token")
+        expected.backend.apikeyCredential = "key"
+        expected.backend.bearerCredential = "/etc/talkpost/token"
         expected.backend.timeout = .milliseconds(2500)
         expected.talk.releaseTail = .zero
         expected.talk.idleEnd = .seconds(60)

@@ -42,7 +42,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3), ("bitrate", "birtate", 2),
+        ("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3), ("bitrate", "birtate", 1), ("ab", "ba", 1),
+        ("abc", "ca", 3),
     ])
     func theEditDistanceCountsLetters(a: String, b: String, distance: Int) {
         #expect(ConfigValue.editDistance(a, b) == distance)

@@ -1,0 +1,175 @@
+import Hardware
+import Synchronization
+import Testing
+
+@testable import Appliance
+@testable import VoiceCore
+
+/// The shell with stand-ins for the backend and the voice. Nothing here sleeps: a script waits for what the service tells.
+@Suite @MainActor struct KioskServiceTests {
+    /// A voice that does at once what it is asked.
+    private final class FakeVoice: OpenVoice {
+        let id: String
+        private(set) var state = PBVoiceState.connecting
+        private(set) var mutes: [Bool] = []
+        private let onState: @MainActor (PBVoiceState) -> Void
+
+        init(id: String, onState: @escaping @MainActor (PBVoiceState) -> Void) {
+            self.id = id
+            self.onState = onState
+        }
+
+        func change(to state: PBVoiceState) {
+            self.state = state
+            onState(state)
+        }
+
+        func mute(_ muted: Bool) { mutes.append(muted) }
+
+        func close() {
+            guard state != .closed else { return }
+            change(to: .closed)
+        }
+    }
+
+    /// Keeps what it was asked.
+    private final class FakeBackend: VoiceBackend {
+        let calls = Mutex<[String]>([])
+        let refusal: BackendError?
+
+        init(refusal: BackendError? = nil) {
+            self.refusal = refusal
+        }
+
+        func start(offer: String) async throws -> PBStartedVoice {
+            let count = calls.withLock { calls in
+                calls.append("start")
+                return calls.filter { $0 == "start" }.count
+            }
+            if let refusal { throw refusal }
+            return PBStartedVoice(id: "voice-\(count)", sdp: "answer")
+        }
+
+        func close(voice: String) async throws -> Double {
+            calls.withLock { $0.append("close \(voice)") }
+            return 1.5
+        }
+
+        func warm() {}
+        func settled(within limit: Duration) async {}
+    }
+
+    private final class Diary: HappeningWatcher, LED {
+        var happenings: [Happening] = []
+        var shown: [BlinkPattern] = []
+
+        func saw(_ happening: Happening, at instant: Instant) {
+            if case .level = happening { return }
+            happenings.append(happening)
+        }
+
+        func show(_ pattern: BlinkPattern) { shown.append(pattern) }
+    }
+
+    private struct Visit {
+        var happenings: [Happening]
+        var voices: [FakeVoice]
+        var backendCalls: [String]
+        var failure: String?
+        var shown: [BlinkPattern]
+    }
+
+    /// Runs a script against the service to its end.
+    private func visit(
+        _ script: String, backend: FakeBackend = FakeBackend(), failsAfterStart: Bool = false,
+        onConnected: @escaping @MainActor (OpenVoice) -> Void = { _ in }
+    ) async throws -> Visit {
+        let button = ScriptedButton(try ButtonScript(parsing: Array(script.utf8)))
+        let diary = Diary()
+        var voices: [FakeVoice] = []
+        let opener = VoiceOpener(
+            connect: { (start, onError, onState) async throws(PBVoiceError) -> any OpenVoice in
+                onState(.connecting)
+                let started: PBStartedVoice
+                do {
+                    started = try await start("offer")
+                } catch {
+                    throw PBVoiceError(.refused, "The backend refused.", underlying: error)
+                }
+                if failsAfterStart { throw PBVoiceError(.invalidAnswer, "The answer cannot be used.") }
+                let voice = FakeVoice(id: started.id, onState: onState)
+                voices.append(voice)
+                Task {
+                    voice.change(to: .connected)
+                    onConnected(voice)
+                }
+                return voice
+            }, prepare: {})
+        var settings = Configuration.Talk()
+        settings.releaseTail = .zero
+        let service = KioskService(
+            settings, button: button, led: diary, backend: backend, opener: opener, meter: SoundMeter(),
+            log: Log(.error) { _, _ in }, watchers: [button, diary])
+        let steps = Task { await button.run() }
+        await service.run()
+        await steps.value
+        return Visit(
+            happenings: diary.happenings, voices: voices, backendCalls: backend.calls.withLock { $0 },
+            failure: button.failure, shown: diary.shown)
+    }
+
+    @Test func aVisitIsToldFromReadyToClosed() async throws {
+        let visit = try await visit("await ready\npress\nawait connected\nrelease\nquit")
+        #expect(
+            visit.happenings == [
+                .led(.muted), .ready, .button(isPressed: true), .led(.connecting), .state(.connecting),
+                .voice(id: "voice-1"), .state(.connected), .led(.open), .button(isPressed: false), .led(.muted),
+                .state(.closed), .closed(id: "voice-1", seconds: 1.5),
+            ])
+        #expect(visit.voices.map(\.mutes) == [[false, true]])
+        #expect(visit.backendCalls == ["start", "close voice-1"])
+        #expect(visit.failure == nil)
+        #expect(visit.shown == [.on, LEDPattern.connecting.blink, .off, .on])
+    }
+
+    @Test func aRefusalIsToldWithTheBackendsReasonAndTheNextPressTriesAgain() async throws {
+        let backend = FakeBackend(refusal: BackendError(.refused, "The backend is full.", code: "rate_limited"))
+        let visit = try await visit("press\nrelease\nawait connecting\npress\nrelease\nquit", backend: backend)
+        let errors = visit.happenings.compactMap { happening -> String? in
+            guard case .error(let code, let message) = happening else { return nil }
+            return "\(code) \(message)"
+        }
+        #expect(errors.count == 2)
+        #expect(errors.first?.hasPrefix("refused ") == true)
+        #expect(errors.first?.contains("rate_limited: The backend is full.") == true)
+        #expect(visit.happenings.contains(.led(.fault)))
+        #expect(visit.backendCalls == ["start", "start"])
+    }
+
+    @Test func aVoiceThatTheBackendStartedInVainIsClosedThere() async throws {
+        let visit = try await visit("press\nawait connecting\nquit", failsAfterStart: true)
+        #expect(visit.backendCalls == ["start", "close voice-1"])
+        #expect(visit.voices.isEmpty)
+    }
+
+    @Test func theEndOfAProviderIsTheEndOfTheVoice() async throws {
+        let visit = try await visit("press\nawait closed\nquit") { ($0 as? FakeVoice)?.change(to: .closed) }
+        #expect(visit.failure == nil)
+        #expect(visit.backendCalls == ["start", "close voice-1"])
+        #expect(visit.happenings.last == .closed(id: "voice-1", seconds: 1.5))
+    }
+
+    @Test func theNextVoiceIsNotTakenForTheLast() async throws {
+        let visit = try await visit("press\nawait closed\nrelease\npress\nawait closed\nquit") {
+            ($0 as? FakeVoice)?.change(to: .closed)
+        }
+        #expect(visit.voices.count == 2)
+        #expect(visit.backendCalls.filter { $0.hasPrefix("close") }.count == 2)
+    }
+
+    @Test func whatIsWaitedForInVainIsAFailure() async throws {
+        let visit = try await visit("await first_sound 0.01\npress")
+        #expect(visit.failure == "Step 1 of the button script waited 0.01 s for first_sound in vain.")
+        #expect(!visit.happenings.contains(.button(isPressed: true)))
+    }
+}

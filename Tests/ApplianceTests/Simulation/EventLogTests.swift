@@ -1,0 +1,31 @@
+import Testing
+import VoiceCore
+
+@testable import Appliance
+
+@Suite struct EventLogTests {
+    @Test(
+        arguments: [
+            (.ready, #"{"at":12.000000345,"event":"ready"}"#),
+            (.button(isPressed: true), #"{"at":12.000000345,"event":"button","change":"pressed"}"#),
+            (.button(isPressed: false), #"{"at":12.000000345,"event":"button","change":"released"}"#),
+            (.state(.disconnected), #"{"at":12.000000345,"event":"state","state":"disconnected"}"#),
+            (.voice(id: "a\"\\\u{1}\né"), #"{"at":12.000000345,"event":"voice","id":"a\"\\\u0001\né"}"#),
+            (.led(.fault), #"{"at":12.000000345,"event":"led","pattern":"fault"}"#),
+            (.firstSound, #"{"at":12.000000345,"event":"first_sound"}"#),
+            (
+                .level(SoundMeter.Reading(microphoneDBFS: -20.149, speakerDBFS: -100)),
+                #"{"at":12.000000345,"event":"level","microphone_dbfs":-20.1,"speaker_dbfs":-100.0}"#
+            ),
+            (
+                .error(code: "refused", message: "No."),
+                #"{"at":12.000000345,"event":"error","code":"refused","message":"No."}"#
+            ),
+            (.closed(id: "v", seconds: 12.5), #"{"at":12.000000345,"event":"closed","id":"v","seconds":12.5}"#),
+            (.closed(id: "v", seconds: nil), #"{"at":12.000000345,"event":"closed","id":"v"}"#),
+            (.closed(id: "v", seconds: .nan), #"{"at":12.000000345,"event":"closed","id":"v","seconds":null}"#),
+        ] as [(Happening, String)])
+    func eachHappeningIsALineOfJSON(happening: Happening, line: String) {
+        #expect(EventLog.line(happening, at: Instant(nanoseconds: 12_000_000_345)) == line)
+    }
+}
