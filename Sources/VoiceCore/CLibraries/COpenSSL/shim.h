@@ -50,3 +50,20 @@ static inline int talkpost_dtls_handle_timeout(SSL *ssl) { return (int)DTLSv1_ha
 static inline void talkpost_bio_ask_to_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 
 static inline void talkpost_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
+#include <openssl/sha.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+// SHA-1 whose state lies with the caller. The EVP interface makes a context on the heap for each use, which STUN's
+// MESSAGE-INTEGRITY, computed for every message, must not. These three cannot fail: they return 1 always.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline void talkpost_sha1_start(SHA_CTX *state) { SHA1_Init(state); }
+
+static inline void talkpost_sha1_add(SHA_CTX *state, const void *bytes, size_t count) {
+    SHA1_Update(state, bytes, count);
+}
+
+/// `digest` has room for 20 bytes.
+static inline void talkpost_sha1_finish(SHA_CTX *state, unsigned char *digest) { SHA1_Final(digest, state); }
+#pragma GCC diagnostic pop
