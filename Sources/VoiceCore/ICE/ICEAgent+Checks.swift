@@ -1,0 +1,169 @@
+/// When checks are sent, repeated and given up (RFC 8445 6.1.4.2, 14).
+extension ICEAgent {
+    /// Ta, the time between two checks: RFC 8445 14.2 allows 5 ms.
+    static let pace: Duration = .milliseconds(5)
+    /// The least time to a first repetition. RFC 8445 14.3 suggests 500 ms; seven sends from 200 ms on take 15.8 s, so that a check
+    /// has run its course, and begun once more, before `checkingLimit`.
+    static let shortestTimeout: Duration = .milliseconds(200)
+    /// Where the round trip is known the repetition follows it, within these (RFC 8489 6.2.1, RFC 6298).
+    static let shortestKnownTimeout: Duration = .milliseconds(100)
+    static let longestKnownTimeout: Duration = .milliseconds(500)
+    /// How long a session may look for a path. No source: the person who pressed the button has left by then.
+    static let checkingLimit: Duration = .seconds(30)
+    /// How long the peer's own checks are hoped for when ours have all been refused, or there was nothing to check.
+    static let hopeLimit: Duration = .seconds(10)
+    /// A lite peer sends no checks; only a local network that comes up now could help.
+    static let liteHopeLimit: Duration = .seconds(2)
+
+    private var isSelecting: Bool {
+        switch phase {
+        case .checking, .nominating: true
+        case .waiting, .selected, .ended: false
+        }
+    }
+
+    /// Starts what the pace allows: triggered checks first, then the waiting pair of the highest priority. Once a pair is selected
+    /// only triggered ones are left.
+    mutating func startChecks(at now: Instant) {
+        guard !isLite else { return }
+        while now >= nextCheckAt, let index = nextToCheck() {
+            start(index, nominates: false, at: now)
+            nextCheckAt = now + Self.pace
+        }
+    }
+
+    private mutating func nextToCheck() -> Int? {
+        while !triggered.isEmpty {
+            if let index = checklist.index(triggered.removeFirst()) { return index }
+        }
+        return isSelecting ? bestWaiting : nil
+    }
+
+    private var bestWaiting: Int? {
+        checklist.best(isControlling: isControlling) { $0.isWaiting }
+    }
+
+    private var hasCheckToStart: Bool {
+        guard !isLite else { return false }
+        if !triggered.isEmpty { return true }
+        return isSelecting && checklist.pairs.contains { $0.isWaiting }
+    }
+
+    mutating func start(_ index: Int, nominates: Bool, at now: Instant) {
+        checklist.pairs[index].cancel(leaving: .idle)
+        let check = ICECheck(
+            transaction: STUNTransactionID(from: &entropy), wasControlling: isControlling, nominates: nominates,
+            timeout: timeout(index), at: now)
+        checklist.pairs[index].state = .inProgress(check)
+        statistics.checksSent += 1
+        send(request(check, index))
+    }
+
+    func request(_ check: ICECheck, _ index: Int) -> BindingTransmit {
+        let pair = checklist.pairs[index]
+        return .request(check, priority: pair.local.reflexivePriority, to: pair.route)
+    }
+
+    /// RFC 8445 14.3: Ta times the number of checks there are, but never too short.
+    private func timeout(_ index: Int) -> Duration {
+        if let known = checklist.pairs[index].validation?.roundTrip {
+            return min(max(known * 3, Self.shortestKnownTimeout), Self.longestKnownTimeout)
+        }
+        var checks = 0
+        for pair in checklist.pairs where pair.isWaiting || pair.check != nil { checks += 1 }
+        return max(Self.shortestTimeout, Self.pace * checks)
+    }
+
+    mutating func repeatChecks(at now: Instant) {
+        for index in checklist.pairs.indices {
+            guard var check = checklist.pairs[index].check, now >= check.dueAt else { continue }
+            if check.isExhausted {
+                expire(index)
+            } else {
+                check.repeated(at: now)
+                checklist.pairs[index].state = .inProgress(check)
+                statistics.retransmissionsSent += 1
+                send(request(check, index))
+            }
+        }
+    }
+
+    /// A check was never answered. While there is no path at all it begins anew, since seven sends may all be lost; with one the
+    /// pair is given up.
+    private mutating func expire(_ index: Int) {
+        if isSelecting, firstValidAt == nil {
+            checklist.pairs[index].cancel(leaving: .waiting)
+        } else {
+            giveUp(index)
+        }
+    }
+
+    /// The pair has failed (RFC 8445 7.2.5.2); a check of the peer's brings it back.
+    mutating func giveUp(_ index: Int) {
+        let id = checklist.pairs[index].id
+        checklist.pairs[index].cancel(leaving: .failed)
+        guard phase == .nominating(id) else { return }
+        checklist.pairs[index].validation = nil
+        resumeChecking()
+    }
+
+    /// The pair that was to be nominated is lost: another is looked for.
+    mutating func resumeChecking() {
+        phase = .checking
+        if checklist.pairs.allSatisfy({ $0.validation == nil }) { firstValidAt = nil }
+    }
+
+    // MARK: The end of hope
+
+    /// Notes since when there is nothing left to check or to choose from.
+    mutating func noteHope(at now: Instant) {
+        let isHopeless =
+            phase == .checking && triggered.isEmpty
+            && checklist.pairs.allSatisfy { !$0.isWaiting && $0.check == nil && $0.validation == nil }
+        hopelessSince = isHopeless ? hopelessSince ?? now : nil
+    }
+
+    private var hopeEnds: Instant? {
+        hopelessSince.map { $0 + (remoteIsLite ? Self.liteHopeLimit : Self.hopeLimit) }
+    }
+
+    mutating func endIfHopeless(at now: Instant) {
+        guard isSelecting else { return }
+        if let hopeEnds, now >= hopeEnds {
+            fail(checklist.pairs.isEmpty ? .noUsableCandidate : .refused)
+        } else if now >= checkingSince + Self.checkingLimit {
+            if consent != nil {
+                fail(.consentLost)
+            } else if checklist.pairs.contains(where: { $0.validation != nil }) {
+                fail(.notNominated)
+            } else {
+                fail(checklist.pairs.isEmpty ? .noUsableCandidate : .noAnswer)
+            }
+        }
+    }
+
+    func earliestDeadline() -> Deadline? {
+        var earliest: Deadline?
+        func consider(_ instant: Instant?, _ reason: Deadline.Reason) {
+            earliest = Deadline.earliest(earliest, instant.map { Deadline(at: $0, reason: reason) })
+        }
+        for pair in checklist.pairs { consider(pair.check?.dueAt, .iceCheck) }
+        if hasCheckToStart { consider(nextCheckAt, .iceCheck) }
+        if isSelecting {
+            consider(hopeEnds, .iceCheck)
+            consider(checkingSince + Self.checkingLimit, .iceCheck)
+            consider(nominationDue, .iceNomination)
+        }
+        consider(consent?.deadline, .iceConsent)
+        return earliest
+    }
+}
+
+extension CandidatePair {
+    var isWaiting: Bool {
+        switch state {
+        case .waiting: true
+        case .inProgress, .idle, .failed: false
+        }
+    }
+}
