@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/srtp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -50,9 +51,6 @@ static inline int talkpost_dtls_handle_timeout(SSL *ssl) { return (int)DTLSv1_ha
 static inline void talkpost_bio_ask_to_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 
 static inline void talkpost_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
-#include <openssl/sha.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
 
 // SHA-1 whose state lies with the caller. The EVP interface makes a context on the heap for each use, which STUN's
 // MESSAGE-INTEGRITY, computed for every message, must not. These three cannot fail: they return 1 always.
