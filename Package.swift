@@ -68,6 +68,7 @@ let package = Package(
         .testTarget(name: "HardwareTests", dependencies: ["Hardware"]),
         .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support"]),
         .testTarget(name: "ArchitectureTests"),
+        .testTarget(name: "DemoProviderTests", dependencies: ["DemoProvider"]),
         .testTarget(name: "Scenarios", dependencies: ["VoiceCore", "Support"], path: "Tests/Scenarios"),
     ],
     swiftLanguageModes: [.v6],

@@ -5,7 +5,7 @@ import VoiceCore
 /// Owned by the service; any task calls it. It owns the backend thread by its mailbox and ends it when let go of. It never
 /// blocks but for reading small credential files, never repeats a POST, and never puts a secret into an error.
 final class BackendClient: VoiceBackend {
-    private let settings: BackendSettings
+    private let timeout: Duration
     private let urls: BackendURL
     private let credentials: [(header: String, credential: Credential)]
     private let mailbox = BackendMailbox()
@@ -13,24 +13,29 @@ final class BackendClient: VoiceBackend {
 
     /// Starts the backend thread.
     /// - Parameters:
+    ///   - credentialsDirectory: where credentials named without a path lie.
+    ///   - adoptionLimit: how long an answer that nobody waits for any longer is still waited for.
     ///   - notice: takes a sentence for the log about work in the background, from the backend thread.
     /// - Throws: `invalidConfiguration` or `credential` where the settings cannot be used; credential files are not read yet.
-    init(_ settings: BackendSettings, notice: @escaping @Sendable (String) -> Void = { _ in }) throws(BackendError) {
-        self.settings = settings
+    init(
+        _ settings: Configuration.Backend, credentialsDirectory: String?, adoptionLimit: Duration = .seconds(30),
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(BackendError) {
+        timeout = settings.timeout
         self.notice = notice
         urls = try BackendURL(settings)
         var credentials: [(String, Credential)] = []
-        if let name = settings.apikeyCredential, !name.isEmpty {
+        if let source = settings.apikeyCredential {
             let key = "apikey_credential"
-            credentials.append(("apikey: ", try Credential(name, key: key, directory: settings.credentialsDirectory)))
+            credentials.append(("apikey: ", try Credential(source, key: key, directory: credentialsDirectory)))
         }
-        if let name = settings.bearerCredential, !name.isEmpty {
+        if let source = settings.bearerCredential {
             let key = "bearer_credential"
             credentials.append(
-                ("Authorization: Bearer ", try Credential(name, key: key, directory: settings.credentialsDirectory)))
+                ("Authorization: Bearer ", try Credential(source, key: key, directory: credentialsDirectory)))
         }
         self.credentials = credentials
-        try BackendThread.start(mailbox, proxy: settings.proxy)
+        try BackendThread.start(mailbox, adoptionLimit: adoptionLimit)
     }
 
     deinit {
@@ -75,7 +80,7 @@ final class BackendClient: VoiceBackend {
 
     func warm() {
         mailbox.post(
-            .warm(HTTPRequest(method: .head, url: urls.origin, headers: [Self.userAgent], timeout: settings.timeout)))
+            .warm(HTTPRequest(method: .head, url: urls.origin, headers: Redacted([Self.userAgent]), timeout: timeout)))
     }
 
     /// Returns once nothing is under way, in the background either, or after the limit: before the process ends.
@@ -143,7 +148,7 @@ final class BackendClient: VoiceBackend {
             // An empty Expect keeps libcurl from waiting for the server's leave to send the body.
             ["Content-Type: application/json", "Accept: application/json", "Expect:", Self.userAgent]
             + zip(credentials, secrets).map { $0.header + $1 }
-        return HTTPRequest(method: .post(body: body), url: url, headers: headers, timeout: settings.timeout)
+        return HTTPRequest(method: .post(body: body), url: url, headers: Redacted(headers), timeout: timeout)
     }
 
     /// Each credential's value, in the order of `credentials`, as the files hold them now.

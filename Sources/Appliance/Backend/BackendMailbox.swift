@@ -9,7 +9,7 @@ enum BackendCommand: Sendable {
     case abandon(PendingResponse)
     /// Opens a connection with this request where none is open, now and whenever it is lost.
     case warm(HTTPRequest)
-    /// Resumes once nothing but warming is under way, or the limit has passed.
+    /// Resumes once nothing is under way, or the limit has passed.
     case whenIdle(CheckedContinuation<Void, Never>, limit: Duration)
     /// Ends the thread once what is under way has ended.
     case stop

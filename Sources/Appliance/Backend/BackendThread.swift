@@ -7,12 +7,10 @@ import VoiceCore
 ///
 /// Made by `BackendClient`, which talks to it through the mailbox only. It never reads the config or a credential.
 final class BackendThread {
-    /// How long an answer that nobody waits for is still waited for, so that the voice it starts can be closed.
-    static let adoptionLimit = Duration.seconds(30)
-
     private let mailbox: BackendMailbox
     private let multi: UnsafeMutableRawPointer
-    private let proxy: String?
+    /// How long an answer that nobody waits for is still waited for, so that the voice it starts can be closed.
+    private let adoptionLimit: Duration
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     private var warmth = Warmth()
     private var warmingRequest: HTTPRequest?
@@ -24,12 +22,12 @@ final class BackendThread {
 
     /// Starts the thread.
     /// - Throws: `invalidConfiguration` where the system gives no thread or libcurl cannot be used.
-    static func start(_ mailbox: BackendMailbox, proxy: String?) throws(BackendError) {
+    static func start(_ mailbox: BackendMailbox, adoptionLimit: Duration) throws(BackendError) {
         guard CurlLibrary.isUsable, let multi = curl_multi_init() else {
             throw BackendError(.invalidConfiguration, "libcurl could not be set up: the memory is used up.")
         }
         mailbox.open(multi)
-        let thread = BackendThread(mailbox, multi: multi, proxy: proxy)
+        let thread = BackendThread(mailbox, multi: multi, adoptionLimit: adoptionLimit)
         let retained = Unmanaged.passRetained(thread)
         var id = pthread_t()
         let code = pthread_create(&id, nil, { BackendThread.main($0) }, retained.toOpaque())
@@ -49,10 +47,10 @@ final class BackendThread {
         return nil
     }
 
-    private init(_ mailbox: BackendMailbox, multi: UnsafeMutableRawPointer, proxy: String?) {
+    private init(_ mailbox: BackendMailbox, multi: UnsafeMutableRawPointer, adoptionLimit: Duration) {
         self.mailbox = mailbox
         self.multi = multi
-        self.proxy = proxy
+        self.adoptionLimit = adoptionLimit
     }
 
     deinit {
@@ -100,8 +98,7 @@ final class BackendThread {
     {
         do throws(BackendError) {
             let transfer = try Transfer(
-                request, pending: pending, isRetry: isRetry, deadline: deadline ?? .now() + request.timeout,
-                proxy: proxy)
+                request, pending: pending, isRetry: isRetry, deadline: deadline ?? .now() + request.timeout)
             idleSocket = nil
             transfers[transfer.easy] = transfer
             curl_multi_add_handle(multi, transfer.easy)
@@ -158,7 +155,7 @@ final class BackendThread {
     /// Nobody waits for it any longer. What was sent is waited for all the same where its answer obliges to something.
     private func abandon(_ transfer: Transfer, at now: Instant) {
         if transfer.wasSent, transfer.request.afterAbandonment != nil {
-            transfer.deadline = now + Self.adoptionLimit
+            transfer.deadline = now + adoptionLimit
         } else {
             remove(transfer)
             rest(after: transfer, openSocket: nil)
@@ -172,7 +169,7 @@ final class BackendThread {
 
     private func resumeIdleWaiters(at now: Instant) {
         guard !idleWaiters.isEmpty else { return }
-        let isIdle = transfers.values.allSatisfy(\.isWarming)
+        let isIdle = transfers.isEmpty
         for waiter in idleWaiters where isIdle || waiter.deadline <= now { waiter.continuation.resume() }
         idleWaiters.removeAll { isIdle || $0.deadline <= now }
     }

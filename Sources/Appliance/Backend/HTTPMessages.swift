@@ -9,8 +9,8 @@ struct HTTPRequest: Sendable {
 
     var method: Method
     var url: String
-    /// Whole header lines; secrets are in here, so no description of a request is ever made.
-    var headers: [String]
+    /// Whole header lines.
+    var headers: Redacted<[String]>
     /// How long it may take in all.
     var timeout: Duration
     /// Called on the backend thread with an outcome that nobody waits for; returns what must be sent then.

@@ -27,7 +27,7 @@ final class Transfer {
 
     /// - Throws: `invalidConfiguration` where libcurl refuses a setting, which names it.
     init(
-        _ request: HTTPRequest, pending: PendingResponse?, isRetry: Bool, deadline: Instant, proxy: String?
+        _ request: HTTPRequest, pending: PendingResponse?, isRetry: Bool, deadline: Instant
     ) throws(BackendError) {
         guard let easy = curl_easy_init() else {
             throw BackendError(.invalidConfiguration, "libcurl could not make a request: the memory is used up.")
@@ -39,7 +39,7 @@ final class Transfer {
         self.easy = easy
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        try configure(proxy: proxy)
+        try configure()
     }
 
     deinit {
@@ -166,8 +166,8 @@ final class Transfer {
         }
     }
 
-    private func configure(proxy: String?) throws(BackendError) {
-        for line in request.headers {
+    private func configure() throws(BackendError) {
+        for line in request.headers.reveal() {
             headers = curl_slist_append(headers, line)
         }
         let connectMilliseconds = Int(Self.connectTimeout.components.seconds) * 1000
@@ -189,8 +189,8 @@ final class Transfer {
             ("keepalive", talkpost_curl_set_long(easy, CURLOPT_TCP_KEEPINTVL, 5)),
             // A connection is used as long as it lives; the thread watches it.
             ("age", talkpost_curl_set_long(easy, CURLOPT_MAXAGE_CONN, 86_400)),
-            // An empty text also keeps http_proxy and its like in the environment from being used.
-            ("proxy", talkpost_curl_set_text(easy, CURLOPT_PROXY, proxy ?? "")),
+            // Nothing: an empty text keeps http_proxy and its like in the environment from being used.
+            ("proxy", talkpost_curl_set_text(easy, CURLOPT_PROXY, "")),
             ("errors", talkpost_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)),
             ("write", talkpost_curl_set_pointer(easy, CURLOPT_WRITEDATA, context)),
             (

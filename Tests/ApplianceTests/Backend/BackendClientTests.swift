@@ -13,11 +13,11 @@ import VoiceCore
         defer { server.stop() }
         let apikey = CredentialFile("  pb_key\n")
         let bearer = CredentialFile("token.one\n")
-        var settings = BackendSettings.test(server)
+        var settings = Configuration.Backend.test(server)
         settings.chat = "main lobby/é"
-        settings.apikeyCredential = apikey.path
-        settings.bearerCredential = bearer.path
-        let client = try BackendClient(settings)
+        settings.apikeyCredential = .file(apikey.path)
+        settings.bearerCredential = .file(bearer.path)
+        let client = try BackendClient(settings, credentialsDirectory: nil)
 
         let started = try await client.start(offer: "v=0\r\ns=\"-\"\r\n\u{1}")
         #expect(started.id == "voice-1")
@@ -41,9 +41,9 @@ import VoiceCore
         }
         defer { server.stop() }
         let bearer = CredentialFile("first")
-        var settings = BackendSettings.test(server)
-        settings.bearerCredential = bearer.path
-        let client = try BackendClient(settings)
+        var settings = Configuration.Backend.test(server)
+        settings.bearerCredential = .file(bearer.path)
+        let client = try BackendClient(settings, credentialsDirectory: nil)
 
         _ = try await client.start(offer: "v=0")
         bearer.write("second")
@@ -60,10 +60,9 @@ import VoiceCore
     @Test func aMissingCredentialIsNamedAndNothingIsPosted() async throws {
         let server = TestServer { _, _ in false }
         defer { server.stop() }
-        var settings = BackendSettings.test(server)
-        settings.credentialsDirectory = "/nonexistent"
-        settings.bearerCredential = "token"
-        let client = try BackendClient(settings)
+        var settings = Configuration.Backend.test(server)
+        settings.bearerCredential = .named("token")
+        let client = try BackendClient(settings, credentialsDirectory: "/nonexistent")
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .credential)
         #expect(error?.message.contains("/nonexistent/token") == true)
@@ -77,14 +76,14 @@ import VoiceCore
         }
         defer { server.stop() }
         let key = CredentialFile("pb_key")
-        var settings = BackendSettings.test(server)
-        settings.apikeyCredential = key.path
-        let client = try BackendClient(settings)
+        var settings = Configuration.Backend.test(server)
+        settings.apikeyCredential = .file(key.path)
+        let client = try BackendClient(settings, credentialsDirectory: nil)
         client.warm()
         let head = try #require(await server.request { $0.method == "HEAD" })
         #expect(head.target == "/")
         #expect(head.headers["apikey"] == nil)
-        await client.settled(within: .seconds(5))
+        await client.settled(within: .seconds(300))
         _ = try await client.start(offer: "v=0")
         let post = try #require(await server.request { $0.method == "POST" })
         #expect(post.connection == head.connection)
@@ -101,7 +100,7 @@ import VoiceCore
             return false
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server))
+        let client = try BackendClient(.test(server), credentialsDirectory: nil)
         client.warm()
         let first = try #require(await server.request { $0.method == "HEAD" })
         _ = try await client.start(offer: "v=0")
@@ -116,7 +115,7 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server))
+        let client = try BackendClient(.test(server), credentialsDirectory: nil)
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .refused)
         #expect(error?.status == 307)
@@ -133,11 +132,11 @@ import VoiceCore
         defer { server.stop() }
         let apikey = CredentialFile("sesame-key")
         let bearer = CredentialFile("sesame-token")
-        var settings = BackendSettings.test(server)
+        var settings = Configuration.Backend.test(server)
         settings.url += "?secret=sesame-query"
-        settings.apikeyCredential = apikey.path
-        settings.bearerCredential = bearer.path
-        let client = try BackendClient(settings)
+        settings.apikeyCredential = .file(apikey.path)
+        settings.bearerCredential = .file(bearer.path)
+        let client = try BackendClient(settings, credentialsDirectory: nil)
         for call in ["start", "close"] {
             let error = await backendError {
                 _ =

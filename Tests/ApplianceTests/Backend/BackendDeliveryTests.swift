@@ -20,10 +20,10 @@ import VoiceCore
             return false
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server))
+        let client = try BackendClient(.test(server), credentialsDirectory: nil)
         client.warm()
         _ = await server.request { $0.method == "HEAD" }
-        await client.settled(within: .seconds(5))
+        await client.settled(within: .seconds(300))
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .noAnswer)
         #expect(posts.withLock { $0 } == 1)
@@ -31,7 +31,8 @@ import VoiceCore
 
     @Test func aConnectionThatCannotBeOpenedIsTriedTwiceAndNamed() async throws {
         let port = TestServer.unusedPort()
-        let client = try BackendClient(BackendSettings(url: "http://127.0.0.1:\(port)/{chat}", chat: "a"))
+        let client = try BackendClient(
+            Configuration.Backend(url: "http://127.0.0.1:\(port)/{chat}", chat: "a"), credentialsDirectory: nil)
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .unreachable)
         #expect(error?.message.contains("127.0.0.1:\(port)") == true)
@@ -41,7 +42,9 @@ import VoiceCore
         let server = TestServer { _, _ in false }
         defer { server.stop() }
         let client = try BackendClient(
-            BackendSettings(url: "https://127.0.0.1:\(server.port)/{chat}", chat: "a", timeout: .milliseconds(300)))
+            Configuration.Backend(
+                url: "https://127.0.0.1:\(server.port)/{chat}", chat: "a", timeout: .milliseconds(300)),
+            credentialsDirectory: nil)
         let listener = Task { await backendError { _ = try await client.start(offer: "v=0") } }
         let error = await listener.value
         #expect(error?.kind == .unreachable || error?.kind == .tls)
@@ -60,7 +63,9 @@ import VoiceCore
         }
         defer { server.stop() }
         let notices = Mutex<[String]>([])
-        let client = try BackendClient(.test(server)) { text in notices.withLock { $0.append(text) } }
+        let client = try BackendClient(.test(server), credentialsDirectory: nil) { text in
+            notices.withLock { $0.append(text) }
+        }
         let task = Task { try await client.start(offer: "v=0") }
         _ = await server.request { $0.target == "/voice/lobby" }
         task.cancel()
@@ -68,7 +73,7 @@ import VoiceCore
         gate.signal()
         let close = await server.request { $0.target.hasSuffix("/close") }
         #expect(close?.target == "/voice/lobby/voice-1/close")
-        await client.settled(within: .seconds(5))
+        await client.settled(within: .seconds(300))
         #expect(notices.withLock { $0 } == ["A voice that was given up was closed at the backend after 0.1 s."])
     }
 
@@ -78,13 +83,13 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server))
+        let client = try BackendClient(.test(server), credentialsDirectory: nil)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await client.start(offer: "v=0")
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        await client.settled(within: .seconds(5))
+        await client.settled(within: .seconds(300))
         #expect(server.connectionCount == 0)
     }
 
@@ -100,9 +105,9 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        var settings = BackendSettings.test(server)
+        var settings = Configuration.Backend.test(server)
         settings.timeout = .milliseconds(100)
-        let client = try BackendClient(settings)
+        let client = try BackendClient(settings, credentialsDirectory: nil, adoptionLimit: .seconds(300))
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .timeout)
         gate.signal()
@@ -115,7 +120,7 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server))
+        let client = try BackendClient(.test(server), credentialsDirectory: nil)
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .invalidAnswer)
         #expect(await server.request { $0.target == "/voice/lobby/a%2Fb/close" } != nil)
@@ -130,13 +135,15 @@ import VoiceCore
         }
         defer { server.stop() }
         let notices = Mutex<[String]>([])
-        let client = try BackendClient(.test(server)) { text in notices.withLock { $0.append(text) } }
+        let client = try BackendClient(.test(server), credentialsDirectory: nil) { text in
+            notices.withLock { $0.append(text) }
+        }
         let task = Task { try await client.close(voice: "a") }
         _ = await server.request { _ in true }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         gate.signal()
-        await client.settled(within: .seconds(5))
+        await client.settled(within: .seconds(300))
         #expect(notices.withLock { $0.count } == 1)
     }
 
@@ -146,7 +153,7 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server))
+        let client = try BackendClient(.test(server), credentialsDirectory: nil)
         let count = await withTaskGroup(of: Bool.self) { group in
             for index in 0..<40 {
                 group.addTask {
@@ -158,6 +165,6 @@ import VoiceCore
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(count >= 26)
-        await client.settled(within: .seconds(5))
+        await client.settled(within: .seconds(300))
     }
 }

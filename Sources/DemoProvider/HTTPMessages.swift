@@ -1,0 +1,62 @@
+/// A request whose body is in.
+struct HTTPRequest: Sendable, Equatable {
+    var method: String
+    /// Percent-decoded.
+    var path: String
+    var body: [UInt8]
+}
+
+struct HTTPReply: Sendable, Equatable {
+    enum Ending: Sendable {
+        case whole
+        /// Half of the body is sent, then the connection is closed.
+        case truncated
+        case closedWithoutAnswer
+    }
+
+    var status: Int
+    var type: String
+    var headers: [(name: String, value: String)] = []
+    var body: String
+    var ending = Ending.whole
+
+    init(_ status: Int, type: String, body: String, ending: Ending = .whole) {
+        self.status = status
+        self.type = type
+        self.body = body
+        self.ending = ending
+    }
+
+    init(_ status: Int = 200, json: [String: JSON], headers: [(name: String, value: String)] = []) {
+        self.init(status, type: "application/json", body: JSON.object(json).encoded)
+        self.headers = headers
+    }
+
+    static func error(_ status: Int, _ code: String, _ message: String) -> HTTPReply {
+        HTTPReply(status, json: ["error": .text(code), "message": .text(message)])
+    }
+
+    static func == (a: HTTPReply, b: HTTPReply) -> Bool {
+        a.status == b.status && a.type == b.type && a.body == b.body && a.ending == b.ending
+            && a.headers.elementsEqual(b.headers, by: ==)
+    }
+}
+
+/// Which of the contract's routes a request is for. Pure.
+enum Route: Equatable {
+    case start(chat: String)
+    case close(chat: String, voice: String)
+    /// A client opens its connection ahead.
+    case hello
+    case unknown
+
+    init(_ request: HTTPRequest) {
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map { String($0) }
+        switch (request.method, parts.first, parts.count) {
+        case ("POST", "voice", 2): self = .start(chat: parts[1])
+        case ("POST", "voice", 4) where parts[3] == "close": self = .close(chat: parts[1], voice: parts[2])
+        case ("HEAD", _, 0), ("GET", _, 0): self = .hello
+        default: self = .unknown
+        }
+    }
+}
