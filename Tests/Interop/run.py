@@ -5,6 +5,7 @@ import json
 import os
 import queue
 import shutil
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -24,6 +25,9 @@ def chosen(options):
     return [case for case in cases if not options.role or case[1] == options.role]
 
 
+playing = set()  # the stages of the cases under way, so that ^C can end them
+
+
 def play(case, number, options, sound):
     """One case from its network to its outcome; nothing it starts outlives it."""
     name, role = case
@@ -34,6 +38,7 @@ def play(case, number, options, sound):
     try:
         with Network(number) as network:
             stage = calls.Stage(network, folder, sound)
+            playing.add(stage)
             try:
                 if role == "answerer":
                     calls.appliance_calls(stage, options.binaries / "talkpost", peer, outcome)
@@ -45,6 +50,7 @@ def play(case, number, options, sound):
                     command = calls.provider_command(stage, options.binaries / "talkpost-provider")
                     calls.peer_calls(stage, command, peer, outcome)
             finally:
+                playing.discard(stage)
                 stage.stop()
     except (NetworkError, OSError) as error:
         outcome.need(False, str(error))
@@ -78,6 +84,8 @@ def main():
         options.role = "offerer"
     options.keep, options.binaries = options.keep.resolve(), options.binaries.resolve()
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
     cases, rows, missing = chosen(options), {}, {}
     for name in dict.fromkeys([name for name, _ in cases] + ([options.against] if options.against else [])):
         try:
@@ -110,8 +118,19 @@ def main():
     workers = [threading.Thread(target=work) for _ in range(options.jobs)]
     for worker in workers:
         worker.start()
-    for worker in workers:
-        worker.join()
+    try:
+        for worker in workers:
+            worker.join()
+    except KeyboardInterrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # once is enough; what follows takes a few seconds
+        while not waiting.empty():
+            waiting.get()
+        for stage in list(playing):
+            stage.stop()
+        for worker in workers:
+            worker.join()
+        return 130
     ordered = [rows[number] for number in sorted(rows)]
     if options.json:
         options.json.write_text(json.dumps(ordered, indent=2) + "\n")
