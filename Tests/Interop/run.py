@@ -25,6 +25,16 @@ def chosen(options):
     return [case for case in cases if not options.role or case[1] == options.role]
 
 
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def interrupt(*_):
+    """Once is enough; ending what was started takes a few seconds."""
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 playing = set()  # the stages of the cases under way, so that ^C can end them
 
 
@@ -84,7 +94,8 @@ def main():
         options.role = "offerer"
     options.keep, options.binaries = options.keep.resolve(), options.binaries.resolve()
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in STOPS:
+        signal.signal(number, interrupt)
 
     cases, rows, missing = chosen(options), {}, {}
     for name in dict.fromkeys([name for name, _ in cases] + ([options.against] if options.against else [])):
@@ -122,8 +133,6 @@ def main():
         for worker in workers:
             worker.join()
     except KeyboardInterrupt:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)  # once is enough; what follows takes a few seconds
         while not waiting.empty():
             waiting.get()
         for stage in list(playing):

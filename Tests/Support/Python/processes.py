@@ -14,7 +14,7 @@ class Program:
     def __init__(self, name, command, folder, on_event=None):
         """`on_event` is called with each event, on the thread that reads."""
         self.name, self.events, self._changed, self._on_event = name, [], threading.Condition(), on_event
-        self._log = open(folder / f"{name}.log", "w")
+        self._log = open(folder / f"{name}.log", "w", buffering=1)
         self._process = subprocess.Popen(
             list(map(str, command)),
             stdin=subprocess.DEVNULL,
@@ -64,11 +64,9 @@ class Program:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
         self._reader.join(2)
-        self._log.close()
 
     def last_words(self):
         """The end of what it logged, for a report of failure."""
-        self._log.flush()
         with open(self._log.name, errors="replace") as log:
             lines = [line.strip() for line in log if line.strip()]
         return lines[-1][:200] if lines else ""
