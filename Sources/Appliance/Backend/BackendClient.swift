@@ -13,26 +13,25 @@ final class BackendClient: VoiceBackend {
 
     /// Starts the backend thread.
     /// - Parameters:
-    ///   - credentialsDirectory: where credentials named without a path lie.
     ///   - adoptionLimit: how long an answer that nobody waits for any longer is still waited for.
     ///   - notice: takes a sentence for the log about work in the background, from the backend thread.
     /// - Throws: `invalidConfiguration` or `credential` where the settings cannot be used; credential files are not read yet.
     init(
-        _ settings: Configuration.Backend, credentialsDirectory: String?, adoptionLimit: Duration = .seconds(30),
+        _ settings: BackendSettings, adoptionLimit: Duration = .seconds(30),
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(BackendError) {
         timeout = settings.timeout
         self.notice = notice
         urls = try BackendURL(settings)
         var credentials: [(String, Credential)] = []
-        if let source = settings.apikeyCredential {
+        if let name = settings.apikeyCredential, !name.isEmpty {
             let key = "apikey_credential"
-            credentials.append(("apikey: ", try Credential(source, key: key, directory: credentialsDirectory)))
+            credentials.append(("apikey: ", try Credential(name, key: key, directory: settings.credentialsDirectory)))
         }
-        if let source = settings.bearerCredential {
+        if let name = settings.bearerCredential, !name.isEmpty {
             let key = "bearer_credential"
             credentials.append(
-                ("Authorization: Bearer ", try Credential(source, key: key, directory: credentialsDirectory)))
+                ("Authorization: Bearer ", try Credential(name, key: key, directory: settings.credentialsDirectory)))
         }
         self.credentials = credentials
         try BackendThread.start(mailbox, adoptionLimit: adoptionLimit)

@@ -7,7 +7,7 @@ struct BackendURL: Sendable {
     private let chat: String
 
     /// - Throws: `invalidConfiguration` for anything but an http or https URL without user, password, blank or fragment.
-    init(_ settings: Configuration.Backend) throws(BackendError) {
+    init(_ settings: BackendSettings) throws(BackendError) {
         try Self.check(settings.url, key: "url")
         startTemplate = settings.url
         if let closeURL = settings.closeURL, !closeURL.isEmpty {

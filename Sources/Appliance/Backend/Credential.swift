@@ -10,23 +10,21 @@ struct Credential: Sendable {
     let key: String
 
     /// - Parameters:
-    ///   - source: the file, or its name in `directory`, as systemd's LoadCredential= sets it ($CREDENTIALS_DIRECTORY).
+    ///   - name: a file's name in `directory`, or an absolute path.
     /// - Throws: `credential` where a name has no directory to be looked for in.
-    init(_ source: CredentialSource, key: String, directory: String?) throws(BackendError) {
+    init(_ name: String, key: String, directory: String?) throws(BackendError) {
         self.key = key
-        switch source {
-        case .file(let file):
-            path = file
-        case .named(let name):
-            guard let directory, !directory.isEmpty else {
-                throw BackendError(
-                    .credential,
-                    """
-                    The credential "\(name)" (key \(key) in [backend]) has no directory: start by systemd with \
-                    LoadCredential=\(name):FILE, set CREDENTIALS_DIRECTORY, or give an absolute path.
-                    """)
-            }
+        if name.hasPrefix("/") {
+            path = name
+        } else if let directory, !directory.isEmpty {
             path = "\(directory)/\(name)"
+        } else {
+            throw BackendError(
+                .credential,
+                """
+                The credential "\(name)" (key \(key) in [backend]) has no directory: start by systemd with \
+                LoadCredential=\(name):FILE, set CREDENTIALS_DIRECTORY, or give an absolute path.
+                """)
         }
     }
 

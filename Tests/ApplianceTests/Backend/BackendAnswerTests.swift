@@ -165,7 +165,7 @@ import VoiceCore
             return false
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server), credentialsDirectory: nil)
+        let client = try BackendClient(.test(server))
         var started: PBStartedVoice?
         let error = await backendError { started = try await client.start(offer: "v=0") }
         guard row.name != "reset in the body" else {

@@ -13,11 +13,11 @@ import VoiceCore
         defer { server.stop() }
         let apikey = CredentialFile("  pb_key\n")
         let bearer = CredentialFile("token.one\n")
-        var settings = Configuration.Backend.test(server)
+        var settings = BackendSettings.test(server)
         settings.chat = "main lobby/é"
-        settings.apikeyCredential = .file(apikey.path)
-        settings.bearerCredential = .file(bearer.path)
-        let client = try BackendClient(settings, credentialsDirectory: nil)
+        settings.apikeyCredential = apikey.path
+        settings.bearerCredential = bearer.path
+        let client = try BackendClient(settings)
 
         let started = try await client.start(offer: "v=0\r\ns=\"-\"\r\n\u{1}")
         #expect(started.id == "voice-1")
@@ -41,9 +41,9 @@ import VoiceCore
         }
         defer { server.stop() }
         let bearer = CredentialFile("first")
-        var settings = Configuration.Backend.test(server)
-        settings.bearerCredential = .file(bearer.path)
-        let client = try BackendClient(settings, credentialsDirectory: nil)
+        var settings = BackendSettings.test(server)
+        settings.bearerCredential = bearer.path
+        let client = try BackendClient(settings)
 
         _ = try await client.start(offer: "v=0")
         bearer.write("second")
@@ -60,9 +60,10 @@ import VoiceCore
     @Test func aMissingCredentialIsNamedAndNothingIsPosted() async throws {
         let server = TestServer { _, _ in false }
         defer { server.stop() }
-        var settings = Configuration.Backend.test(server)
-        settings.bearerCredential = .named("token")
-        let client = try BackendClient(settings, credentialsDirectory: "/nonexistent")
+        var settings = BackendSettings.test(server)
+        settings.credentialsDirectory = "/nonexistent"
+        settings.bearerCredential = "token"
+        let client = try BackendClient(settings)
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .credential)
         #expect(error?.message.contains("/nonexistent/token") == true)
@@ -76,9 +77,9 @@ import VoiceCore
         }
         defer { server.stop() }
         let key = CredentialFile("pb_key")
-        var settings = Configuration.Backend.test(server)
-        settings.apikeyCredential = .file(key.path)
-        let client = try BackendClient(settings, credentialsDirectory: nil)
+        var settings = BackendSettings.test(server)
+        settings.apikeyCredential = key.path
+        let client = try BackendClient(settings)
         client.warm()
         let head = try #require(await server.request { $0.method == "HEAD" })
         #expect(head.target == "/")
@@ -100,7 +101,7 @@ import VoiceCore
             return false
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server), credentialsDirectory: nil)
+        let client = try BackendClient(.test(server))
         client.warm()
         let first = try #require(await server.request { $0.method == "HEAD" })
         _ = try await client.start(offer: "v=0")
@@ -115,7 +116,7 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server), credentialsDirectory: nil)
+        let client = try BackendClient(.test(server))
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .refused)
         #expect(error?.status == 307)
@@ -132,11 +133,11 @@ import VoiceCore
         defer { server.stop() }
         let apikey = CredentialFile("sesame-key")
         let bearer = CredentialFile("sesame-token")
-        var settings = Configuration.Backend.test(server)
+        var settings = BackendSettings.test(server)
         settings.url += "?secret=sesame-query"
-        settings.apikeyCredential = .file(apikey.path)
-        settings.bearerCredential = .file(bearer.path)
-        let client = try BackendClient(settings, credentialsDirectory: nil)
+        settings.apikeyCredential = apikey.path
+        settings.bearerCredential = bearer.path
+        let client = try BackendClient(settings)
         for call in ["start", "close"] {
             let error = await backendError {
                 _ =

@@ -20,7 +20,7 @@ import VoiceCore
             return false
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server), credentialsDirectory: nil)
+        let client = try BackendClient(.test(server))
         client.warm()
         _ = await server.request { $0.method == "HEAD" }
         await client.settled(within: .seconds(300))
@@ -32,7 +32,7 @@ import VoiceCore
     @Test func aConnectionThatCannotBeOpenedIsTriedTwiceAndNamed() async throws {
         let port = TestServer.unusedPort()
         let client = try BackendClient(
-            Configuration.Backend(url: "http://127.0.0.1:\(port)/{chat}", chat: "a"), credentialsDirectory: nil)
+            BackendSettings(url: "http://127.0.0.1:\(port)/{chat}", chat: "a"))
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .unreachable)
         #expect(error?.message.contains("127.0.0.1:\(port)") == true)
@@ -42,9 +42,8 @@ import VoiceCore
         let server = TestServer { _, _ in false }
         defer { server.stop() }
         let client = try BackendClient(
-            Configuration.Backend(
-                url: "https://127.0.0.1:\(server.port)/{chat}", chat: "a", timeout: .milliseconds(300)),
-            credentialsDirectory: nil)
+            BackendSettings(
+                url: "https://127.0.0.1:\(server.port)/{chat}", chat: "a", timeout: .milliseconds(300)))
         let listener = Task { await backendError { _ = try await client.start(offer: "v=0") } }
         let error = await listener.value
         #expect(error?.kind == .unreachable || error?.kind == .tls)
@@ -63,7 +62,7 @@ import VoiceCore
         }
         defer { server.stop() }
         let notices = Mutex<[String]>([])
-        let client = try BackendClient(.test(server), credentialsDirectory: nil) { text in
+        let client = try BackendClient(.test(server)) { text in
             notices.withLock { $0.append(text) }
         }
         let task = Task { try await client.start(offer: "v=0") }
@@ -83,7 +82,7 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server), credentialsDirectory: nil)
+        let client = try BackendClient(.test(server))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await client.start(offer: "v=0")
@@ -105,9 +104,9 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        var settings = Configuration.Backend.test(server)
+        var settings = BackendSettings.test(server)
         settings.timeout = .milliseconds(100)
-        let client = try BackendClient(settings, credentialsDirectory: nil, adoptionLimit: .seconds(300))
+        let client = try BackendClient(settings, adoptionLimit: .seconds(300))
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .timeout)
         gate.signal()
@@ -120,7 +119,7 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server), credentialsDirectory: nil)
+        let client = try BackendClient(.test(server))
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .invalidAnswer)
         #expect(await server.request { $0.target == "/voice/lobby/a%2Fb/close" } != nil)
@@ -135,7 +134,7 @@ import VoiceCore
         }
         defer { server.stop() }
         let notices = Mutex<[String]>([])
-        let client = try BackendClient(.test(server), credentialsDirectory: nil) { text in
+        let client = try BackendClient(.test(server)) { text in
             notices.withLock { $0.append(text) }
         }
         let task = Task { try await client.close(voice: "a") }
@@ -153,7 +152,7 @@ import VoiceCore
             return true
         }
         defer { server.stop() }
-        let client = try BackendClient(.test(server), credentialsDirectory: nil)
+        let client = try BackendClient(.test(server))
         let count = await withTaskGroup(of: Bool.self) { group in
             for index in 0..<40 {
                 group.addTask {

@@ -2,9 +2,9 @@ import Glibc
 
 @testable import Appliance
 
-extension Configuration.Backend {
-    static func test(_ server: TestServer) -> Configuration.Backend {
-        Configuration.Backend(url: "\(server.url)/voice/{chat}", chat: "lobby", timeout: .seconds(300))
+extension BackendSettings {
+    static func test(_ server: TestServer) -> BackendSettings {
+        BackendSettings(url: "\(server.url)/voice/{chat}", chat: "lobby", timeout: .seconds(300))
     }
 }
 

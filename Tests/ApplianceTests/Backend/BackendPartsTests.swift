@@ -11,7 +11,7 @@ import VoiceCore
         ("https://h/{chat}/{chat}", "https://h/{voice}", "https://h/a%20b/a%20b", "https://h/v%2F1"),
     ])
     func templatesAreFilled(url: String, closeURL: String?, start: String, close: String) throws {
-        let urls = try BackendURL(Configuration.Backend(url: url, closeURL: closeURL, chat: "a b"))
+        let urls = try BackendURL(BackendSettings(url: url, closeURL: closeURL, chat: "a b"))
         #expect(urls.start == start)
         #expect(urls.close(voice: "v/1") == close)
     }
@@ -21,18 +21,18 @@ import VoiceCore
         "http://{chat}/",
     ])
     func anUnusableAddressIsNamed(url: String) {
-        #expect(throws: BackendError.self) { try BackendURL(Configuration.Backend(url: url, chat: "a")) }
+        #expect(throws: BackendError.self) { try BackendURL(BackendSettings(url: url, chat: "a")) }
     }
 
     @Test(arguments: ["", ".", "..", String(repeating: "a", count: 513)])
     func anIdThatCannotBeAPathSegmentHasNoCloseAddress(voice: String) throws {
-        let urls = try BackendURL(Configuration.Backend(url: "http://h/{chat}", chat: "a"))
+        let urls = try BackendURL(BackendSettings(url: "http://h/{chat}", chat: "a"))
         #expect(urls.close(voice: voice) == nil)
     }
 
     @Test func aCloseAddressWithoutTheVoiceIsRefused() {
         #expect(throws: BackendError.self) {
-            try BackendURL(Configuration.Backend(url: "http://h/", closeURL: "http://h/close", chat: "a"))
+            try BackendURL(BackendSettings(url: "http://h/", closeURL: "http://h/close", chat: "a"))
         }
     }
 }
@@ -41,17 +41,17 @@ import VoiceCore
     @Test(arguments: ["", " \n", "two\nlines", "nul\u{0}", String(repeating: "a", count: 70_000)])
     func aFileWithoutASecretIsRefusedAndItsTextNotRepeated(text: String) throws {
         let file = CredentialFile(text)
-        let credential = try Credential(.file(file.path), key: "bearer_credential", directory: nil)
+        let credential = try Credential(file.path, key: "bearer_credential", directory: nil)
         #expect(throws: BackendError.self) { try credential.read() }
     }
 
     @Test func aNameWithoutADirectoryIsRefused() {
-        #expect(throws: BackendError.self) { try Credential(.named("token"), key: "bearer_credential", directory: nil) }
+        #expect(throws: BackendError.self) { try Credential("token", key: "bearer_credential", directory: nil) }
     }
 
     @Test func aNameIsLookedForInTheDirectory() throws {
-        #expect(try Credential(.named("token"), key: "k", directory: "/run/c").path == "/run/c/token")
-        #expect(try Credential(.file("/etc/token"), key: "k", directory: "/run/c").path == "/etc/token")
+        #expect(try Credential("token", key: "k", directory: "/run/c").path == "/run/c/token")
+        #expect(try Credential("/etc/token", key: "k", directory: "/run/c").path == "/etc/token")
     }
 }
 
