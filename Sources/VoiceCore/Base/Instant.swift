@@ -2,7 +2,7 @@
 ///
 /// ALSA, GPIO edges and epoll use the same clock. Pure code takes it as its last parameter `at now:` and never reads it;
 /// only Runtime and the applications make one from the system's clock.
-public struct Instant: Hashable, Comparable, Sendable {
+public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
     /// Nanoseconds since the clock's zero (the machine's start).
     public var nanoseconds: Int64
 

@@ -59,6 +59,6 @@ extension Duration {
     }
 
     init(in65536ths count: UInt32) {
-        self = .nanoseconds(Int64(count) * 1_000_000_000 >> 16)
+        self = .nanoseconds((Int64(count) * 1_000_000_000) >> 16)
     }
 }

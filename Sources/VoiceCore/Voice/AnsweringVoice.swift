@@ -1,24 +1,53 @@
 /// The other side of a voice: takes an offer and answers it, as a provider does. For the demo provider and tests.
+///
+/// Used from anywhere; ended by `close`, by the offering side, or by being let go of.
 package final class AnsweringVoice: Sendable {
     /// The answer, an SDP, to hand back to who offered.
     package let answer: String
+    private let runtime: VoiceRuntime
 
     /// Answers an offer; media flows once the offering side connects.
     /// - Parameters:
     ///   - device: what is heard by the other side and what hears it; used by this voice alone.
-    ///   - onState: each change of the connection, in order, from a thread of the voice's own.
+    ///   - onState: each change of the connection, in order, one at a time, on no particular thread.
     /// - Throws: `invalidAnswer` where the offer cannot be answered, `noNetwork`, `microphoneDenied`, `audioSession`.
     package static func answer(
         offer: String, device: any AudioDevice, configuration: VoiceConfiguration = VoiceConfiguration(),
         onState: @escaping @Sendable (PBVoiceState) -> Void
     ) async throws(PBVoiceError) -> AnsweringVoice {
-        throw PBVoiceError(.invalidConfiguration, "The answering side is not built yet.")
+        let runtime = try VoiceRuntime(side: .answering, configuration: configuration) { _ in }
+        do throws(PBVoiceError) {
+            let answer = try await runtime.answer(offer: offer)
+            try await runtime.openSound(device, session: .app, lease: nil)
+            return AnsweringVoice(answer: answer, runtime: runtime, onState: onState)
+        } catch {
+            runtime.close()
+            throw error
+        }
     }
 
-    private init(answer: String) {
+    private init(
+        answer: String, runtime: VoiceRuntime, onState: @escaping @Sendable (PBVoiceState) -> Void
+    ) {
         self.answer = answer
+        self.runtime = runtime
+        let events = runtime.events
+        Task {
+            for await _ in events.wakes {
+                for case .state(let state) in events.drain() {
+                    if state == .failed || state == .closed { runtime.close() }
+                    onState(state)
+                }
+            }
+        }
     }
 
-    /// Ends it here; the other side is told.
-    package func close() {}
+    deinit {
+        runtime.close()
+    }
+
+    /// Ends it here; the other side is told. Any number of times.
+    package func close() {
+        runtime.close()
+    }
 }

@@ -1,11 +1,15 @@
+import Synchronization
+
 /// One conversation with the platform's voice provider: the microphone goes there, its voice comes back, over WebRTC.
+///
+/// Made by `connect`, used on the main actor, ended by `close` or by being let go of. The threads that carry it never hold it.
 @MainActor
 public final class PBVoice {
     /// The device that voices use; set once by the host before the first `connect`.
     public static var audioDevice: (any AudioDevice)?
-    /// What the host chooses about its voices; set once before the first `connect`.
+    /// What the host chooses about its voices; set once before the first `connect` or `prepare`.
     public static var configuration = VoiceConfiguration()
-    /// What the host's operator should know, from any thread.
+    /// What the host's operator should know; called on any thread.
     public static var onDiagnostic: (@Sendable (VoiceDiagnostic) -> Void)?
 
     /// The voice the backend started: what it reads, tells and closes it by.
@@ -13,31 +17,56 @@ public final class PBVoice {
     /// The connection's state.
     public private(set) var state: PBVoiceState = .new
     /// Whether the provider does not hear the microphone.
-    public private(set) var muted = false
+    public var muted: Bool { runtime.isMuted.load(ordering: .relaxed) }
 
-    private init(id: String) {
+    private let runtime: VoiceRuntime
+    private let onError: @MainActor (PBVoiceError) -> Void
+    private let onState: @MainActor (PBVoiceState) -> Void
+
+    init(
+        id: String, runtime: VoiceRuntime, onError: @escaping @MainActor (PBVoiceError) -> Void,
+        onState: @escaping @MainActor (PBVoiceState) -> Void
+    ) {
         self.id = id
+        self.runtime = runtime
+        self.onError = onError
+        self.onState = onState
+        enter(.connecting)
+        let events = runtime.events
+        Task { [weak self] in
+            for await _ in events.wakes {
+                for event in events.drain() { self?.deliver(event) }
+            }
+        }
     }
 
-    /// Makes ready what the next `connect` needs: sockets, candidates, a key and certificate. Optional; returns at once.
-    public static func prepare() {}
-
-    /// Asks for the microphone, sets the session up, offers, and returns once the provider's answer is set.
-    public static func connect(
-        start: @escaping @MainActor (_ sdp: String) async throws -> PBStartedVoice,
-        audioSession: PBAudioSession = .managed,
-        iceTimeout: Duration = .seconds(10),
-        onError: @escaping @MainActor (PBVoiceError) -> Void = { _ in },
-        onState: @escaping @MainActor (PBVoiceState) -> Void = { _ in }
-    ) async throws(PBVoiceError) -> PBVoice {
-        throw PBVoiceError(.invalidConfiguration, "Not built yet.")
+    deinit {
+        runtime.close()
     }
 
-    /// Stops the provider hearing the microphone, or lets it hear again.
+    /// Stops the provider hearing the microphone, or lets it hear again. While muted it hears silence, not nothing.
     public func mute(_ muted: Bool) {
-        self.muted = muted
+        runtime.isMuted.store(muted, ordering: .relaxed)
     }
 
-    /// Ends it here: the connection, the microphone, and the audio session it set up.
-    public func close() {}
+    /// Ends it here: the connection, the microphone, and the audio session it set up. Returns at once; any number of times.
+    public func close() {
+        runtime.close()
+        enter(.closed)
+    }
+
+    private func deliver(_ event: VoiceEvent) {
+        switch event {
+        case .error(let error): onError(error)
+        case .state(let state): enter(state)
+        }
+    }
+
+    /// A closed voice stays closed, a failed one can only be closed.
+    private func enter(_ new: PBVoiceState) {
+        guard state != new, state != .closed, state != .failed || new == .closed else { return }
+        state = new
+        if new == .failed || new == .closed { runtime.close() }
+        onState(new)
+    }
 }

@@ -1,0 +1,73 @@
+/// Which side of a voice this is.
+enum VoiceSide: Sendable {
+    /// Makes the offer: the talk post.
+    case offering
+    /// Answers it: the demo provider.
+    case answering
+}
+
+/// What comes into a `VoiceEngine`.
+enum EngineInput {
+    /// A local transport can be used from now on.
+    case pathOpened(PathID, address: SocketAddress, localPreference: UInt16)
+    /// A local transport is gone.
+    case pathClosed(PathID)
+    /// A datagram came. The first `count` bytes of `buffer` are it; SRTP decrypts in place.
+    case datagram(UnsafeMutableRawBufferPointer, count: Int, Route)
+    /// One Opus packet to send, `sampleCount` samples at 48 kHz long.
+    case microphone(UnsafeRawBufferPointer, sampleCount: Int)
+    /// Bytes for the DTLS application protocol (SCTP).
+    case applicationData([UInt8])
+    /// The engine's `deadline` has come.
+    case timeout
+    /// End the voice: the other side is told, and `hasEnded` is set shortly after.
+    case close
+}
+
+/// Takes what a `VoiceEngine` causes, in order, while it handles an input.
+protocol EngineSink: ~Copyable {
+    /// Sends one datagram. The bytes are the engine's and only lent for the call.
+    mutating func send(_ datagram: UnsafeRawBufferPointer, to route: Route)
+    /// Takes one Opus packet for the playout. The payload is only lent for the call.
+    mutating func play(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, arrivedAt: Instant)
+    mutating func report(_ event: EngineEvent)
+}
+
+/// What a `VoiceEngine` has to tell.
+enum EngineEvent: Equatable, Sendable {
+    /// Path, DTLS and fingerprint are good: media flows.
+    case connected
+    /// Nothing valid came back for 5 s (RFC 7675); media is still tried.
+    case disconnected
+    /// It cannot go on: why, in a sentence. The engine ends.
+    case failed(String)
+    /// The other side ended it. The engine ends.
+    case closedByPeer
+    /// Bytes of the DTLS application protocol (SCTP).
+    case applicationData([UInt8])
+    /// What the other side's reports say about what we send.
+    case senderReport(SenderQuality)
+}
+
+/// How what we send arrives, by the other side's receiver reports (RFC 3550 6.4.1).
+struct SenderQuality: Equatable, Sendable {
+    /// Loss since the report before, 0 to 1.
+    var fractionLost: Double
+    var roundTrip: Duration?
+}
+
+/// What the engine counted.
+struct EngineStatistics: Equatable, Sendable {
+    /// First bytes of no protocol, or too short for any.
+    var unknownDatagrams = 0
+    /// DTLS from an address that ICE has not validated, beyond the few that are kept.
+    var strayDTLS = 0
+    /// RTP or RTCP before keys are there, or from an address that ICE has not validated.
+    var strayMedia = 0
+    /// SRTP or SRTCP that is forged, damaged or repeated.
+    var rejectedMedia = 0
+    /// RTP or RTCP that cannot be read after decryption, or of a payload type not negotiated.
+    var malformedMedia = 0
+    var receivedPackets = 0
+    var sentPackets = 0
+}

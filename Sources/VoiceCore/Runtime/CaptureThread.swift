@@ -1,0 +1,126 @@
+internal import Glibc
+import Synchronization
+
+/// The capture thread: microphone to Opus.
+///
+/// ALSA read 10 ms -> `AudioProcessor` (far-end frames due by now first, then this near end) -> gate (muted: zeros) ->
+/// `Backlog` -> `OpusEncoder` each 20 ms -> the microphone queue and a wake of the network thread. A local value of its
+/// thread, with the device's own types, so that nothing on the way is an existential. Once it runs it does not allocate.
+struct CaptureThread<Device: AudioDevice>: ~Copyable {
+    private let runtime: VoiceRuntime
+    private let device: Device
+    private var capture: Device.Capture?
+    private var encoder: OpusEncoder
+    private var processor = AudioProcessor()
+    private var backlog = Backlog()
+    private var gate = Gate(isOpen: false)
+    private var reopenAt = Instant(nanoseconds: 0)
+    private let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
+    private let farFrame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
+    private let packetPCM = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.packetSampleCount)
+    private let packet = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_400, alignment: 16)
+
+    /// Opens the device, answers `opened`, and runs until the voice closes; then puts the device back.
+    static func run(
+        _ runtime: VoiceRuntime, device: Device, session: PBAudioSession, lease: SoundLease?, opened: Reply<Void>
+    ) {
+        if let lease, !lease.take(within: .seconds(2), unless: runtime.isClosing) {
+            opened.give(
+                .failure(PBVoiceError(.microphoneDenied, "The voice before this one still holds the sound device.")))
+            return
+        }
+        defer { lease?.giveBack() }
+        hold(runtime, device: device, session: session, opened: opened)
+    }
+
+    private static func hold(
+        _ runtime: VoiceRuntime, device: Device, session: PBAudioSession, opened: Reply<Void>
+    ) {
+        let capture: Device.Capture
+        do {
+            capture = try device.openCapture()
+        } catch {
+            opened.give(.failure(PBVoiceError(.microphoneDenied, error.description, underlying: error)))
+            return
+        }
+        do {
+            try device.activate(session)
+        } catch {
+            opened.give(.failure(PBVoiceError(.audioSession, error.description, underlying: error)))
+            return
+        }
+        defer { device.deactivate() }
+        do {
+            var thread = try CaptureThread(runtime, device: device, capture: capture)
+            try PlaybackThread<Device>.start(runtime, device: device)
+            opened.give(.success(()))
+            thread.loop()
+        } catch {
+            opened.give(.failure(PBVoiceError(.audioSession, "The voice's sound cannot start: \(error)")))
+        }
+        let limit = Instant.now + .seconds(1)
+        while !runtime.playbackHasEnded.load(ordering: .acquiring), Instant.now < limit { usleep(1_000) }
+    }
+
+    private init(_ runtime: VoiceRuntime, device: Device, capture: Device.Capture) throws(OpusError) {
+        self.runtime = runtime
+        self.device = device
+        self.capture = capture
+        encoder = try OpusEncoder(
+            OpusEncoderSettings(
+                bitsPerSecond: runtime.configuration.bitsPerSecond,
+                complexity: runtime.configuration.encoderComplexity,
+                expectedLossPercent: runtime.configuration.expectedLossPercent))
+    }
+
+    deinit {
+        frame.deallocate()
+        farFrame.deallocate()
+        packetPCM.deallocate()
+        packet.deallocate()
+    }
+
+    private mutating func loop() {
+        while !runtime.isClosing.load(ordering: .acquiring) {
+            guard let capturedAt = read() else { continue }
+            hearFarEnd(until: capturedAt)
+            processor?.nearEnd(frame, capturedAt: capturedAt)
+            gate.apply(to: frame, isOpen: !runtime.isMuted.load(ordering: .relaxed))
+            guard runtime.isLive.load(ordering: .relaxed) else { continue }
+            backlog.push(UnsafeBufferPointer(frame))
+            while backlog.next(into: packetPCM) { encode() }
+        }
+    }
+
+    /// One frame in `frame`: the microphone's, or silence in its pace while there is none.
+    private mutating func read() -> Instant? {
+        do {
+            if capture != nil { return try capture?.read(into: frame) }
+        } catch {
+            capture = nil
+            reopenAt = Instant.now + .seconds(1)
+            runtime.diagnose(.audioDevice(error.reason, error.description))
+        }
+        if Instant.now >= reopenAt {
+            reopenAt = Instant.now + .seconds(1)
+            capture = try? device.openCapture()
+            if capture != nil { runtime.diagnose(.audioDevice(.lost, "The microphone is back.")) }
+        }
+        usleep(10_000)
+        frame.update(repeating: 0)
+        return .now
+    }
+
+    private mutating func hearFarEnd(until now: Instant) {
+        while let far = runtime.farEnd.pop(into: UnsafeMutableRawBufferPointer(farFrame)) {
+            processor?.farEnd(UnsafeBufferPointer(farFrame), playsAt: far.header)
+        }
+    }
+
+    private mutating func encode() {
+        guard let byteCount = try? encoder.encode(UnsafeBufferPointer(packetPCM), into: packet) else { return }
+        runtime.microphone.push(
+            MicrophonePacket(sampleCount: packetPCM.count), UnsafeRawBufferPointer(rebasing: packet[..<byteCount]))
+        runtime.mailbox.wake()
+    }
+}

@@ -1,0 +1,248 @@
+internal import CLinux
+internal import Glibc
+
+/// The loop of the network thread: it owns the engine and the sockets, waits for datagrams, packets, commands and the
+/// engine's deadline, and hands each to the engine.
+///
+/// A local value of its thread. It ends when the engine has ended.
+struct NetworkThread: ~Copyable {
+    private let runtime: VoiceRuntime
+    private var engine: VoiceEngine
+    private var sink: NetworkSink
+    private let poll: Int32
+    private var lastPath: UInt16 = 0
+    /// An offer that waits for the first network address.
+    private var waitingOffer: (until: Instant, reply: Reply<String>)?
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
+    private let ready = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 16)
+
+    private static let mailboxTag = UInt64.max
+
+    /// Runs until the voice has ended. Called on a thread of its own.
+    static func run(_ runtime: VoiceRuntime, side: VoiceSide) {
+        do {
+            let identity = try DTLSIdentity()
+            let poll = try checked("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
+            var thread = NetworkThread(runtime, side: side, identity: identity, poll: poll)
+            try thread.watch(
+                runtime.mailbox.wakeDescriptor, tag: Self.mailboxTag, events: EPOLLIN.rawValue | EPOLLET.rawValue)
+            thread.renewPaths()
+            thread.loop()
+        } catch {
+            runtime.events.push(.error(PBVoiceError(.invalidConfiguration, "The voice cannot be prepared: \(error)")))
+            refuseAll(runtime, PBVoiceError(.invalidConfiguration, "The voice could not be prepared: \(error)"))
+        }
+        runtime.isClosing.store(true, ordering: .releasing)
+        runtime.mailbox.close()
+        refuseAll(runtime, VoiceRuntime.closedError)
+        runtime.events.finish()
+    }
+
+    private init(_ runtime: VoiceRuntime, side: VoiceSide, identity: DTLSIdentity, poll: Int32) {
+        self.runtime = runtime
+        self.poll = poll
+        sink = NetworkSink(runtime)
+        engine = VoiceEngine(side: side, identity: identity, entropy: .system, unixOffset: Self.unixOffset)
+    }
+
+    deinit {
+        Glibc.close(poll)
+        buffer.deallocate()
+        ready.deallocate()
+    }
+
+    private mutating func loop() {
+        while !engine.hasEnded {
+            let count = wait()
+            for index in 0..<count {
+                let tag = ready[index].data.u64
+                if tag == Self.mailboxTag { continue }
+                receive(PathID(rawValue: UInt16(truncatingIfNeeded: tag)))
+            }
+            sendMicrophone()
+            obeyCommands()
+            offerIfPossible()
+            let now = Instant.now
+            if let deadline = engine.deadline, deadline.at <= now {
+                engine.handle(.timeout, at: now, into: &sink)
+            }
+        }
+    }
+
+    /// - Returns: how many entries of `ready` hold something; 0 after a deadline.
+    private mutating func wait() -> Int {
+        var until = engine.deadline?.at
+        if let offer = waitingOffer { until = min(until ?? offer.until, Instant.now + .milliseconds(200)) }
+        guard let until else {
+            return Int(max(0, epoll_wait(poll, ready.baseAddress, Int32(ready.count), -1)))
+        }
+        let nanoseconds = max(0, (until - Instant.now).wholeNanoseconds)
+        var timeout = timespec(
+            tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        return Int(max(0, epoll_pwait2(poll, ready.baseAddress, Int32(ready.count), &timeout, nil)))
+    }
+
+    private mutating func receive(_ path: PathID) {
+        guard let socket = sink.socket(path),
+            let datagram = socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<1_600]))
+        else { return }
+        let route = Route(path: path, remote: datagram.from)
+        engine.handle(.datagram(buffer, count: datagram.byteCount, route), at: .now, into: &sink)
+    }
+
+    private mutating func sendMicrophone() {
+        while let packet = runtime.microphone.pop(into: buffer) {
+            let payload = UnsafeRawBufferPointer(rebasing: buffer[..<packet.byteCount])
+            engine.handle(
+                .microphone(payload, sampleCount: packet.header.sampleCount), at: .now, into: &sink)
+        }
+    }
+
+    private mutating func obeyCommands() {
+        while let command = runtime.mailbox.next() {
+            let now = Instant.now
+            switch command {
+            case .offer(let timeout, let reply):
+                renewPaths()
+                waitingOffer = (now + timeout, reply)
+            case .accept(let answer, let reply):
+                reply.give(accept(answer, at: now))
+            case .answer(let offer, let reply):
+                renewPaths()
+                reply.give(self.answer(offer, at: now))
+            case .close:
+                engine.handle(.close, at: now, into: &sink)
+            }
+        }
+    }
+
+    private mutating func accept(_ answer: String, at now: Instant) -> Result<Void, PBVoiceError> {
+        guard engine.phase == .gathering else { return .failure(VoiceRuntime.closedError) }
+        do {
+            return .success(try engine.accept(answer: answer, at: now, into: &sink))
+        } catch {
+            return .failure(PBVoiceError(.invalidAnswer, "The provider's answer: \(error)", underlying: error))
+        }
+    }
+
+    private mutating func answer(_ offer: String, at now: Instant) -> Result<String, PBVoiceError> {
+        guard engine.phase == .gathering else { return .failure(VoiceRuntime.closedError) }
+        do {
+            return .success(try engine.answer(offer: offer, at: now, into: &sink))
+        } catch {
+            return .failure(PBVoiceError(.invalidAnswer, "The offer: \(error)", underlying: error))
+        }
+    }
+
+    /// Gives the offer as soon as there is an address to offer, or says that there is none.
+    private mutating func offerIfPossible() {
+        guard let waiting = waitingOffer else { return }
+        if sink.sockets.isEmpty { renewPaths() }
+        if !sink.sockets.isEmpty {
+            waitingOffer = nil
+            waiting.reply.give(.success(engine.offer()))
+        } else if Instant.now >= waiting.until {
+            waitingOffer = nil
+            waiting.reply.give(
+                .failure(
+                    PBVoiceError(
+                        .noNetwork, "No network interface is up with an address; look at the cable or the wireless.")))
+        }
+    }
+
+    /// Opens a socket on each address that is new and closes those whose address is gone.
+    private mutating func renewPaths() {
+        let usable = NetworkInterfaces.usable(configuration: runtime.configuration)
+        let now = Instant.now
+        for open in sink.sockets where !usable.contains(where: { $0.ip == open.socket.address.ip }) {
+            engine.handle(.pathClosed(open.path), at: now, into: &sink)
+            sink.remove(open.path)
+        }
+        for interface in usable where !sink.sockets.contains(where: { $0.socket.address.ip == interface.ip }) {
+            do {
+                let socket = try UDPSocket(ip: interface.ip)
+                lastPath &+= 1
+                let path = PathID(rawValue: lastPath)
+                try watch(socket.descriptor, tag: UInt64(lastPath), events: EPOLLIN.rawValue)
+                sink.sockets.append((path, socket))
+                engine.handle(
+                    .pathOpened(path, address: socket.address, localPreference: UInt16.max &- lastPath),
+                    at: now, into: &sink)
+            } catch {
+                runtime.diagnose(.interfaceUnusable(name: interface.name, reason: "\(error)"))
+            }
+        }
+    }
+
+    private func watch(_ descriptor: Int32, tag: UInt64, events: UInt32) throws(SystemCallError) {
+        var event = epoll_event(events: events, data: epoll_data_t(u64: tag))
+        try checked("epoll_ctl") { epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) }
+    }
+
+    /// What has to be added to CLOCK_MONOTONIC to get the time since 1970.
+    private static var unixOffset: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec) - .nanoseconds(Instant.now.nanoseconds)
+    }
+
+    private static func refuseAll(_ runtime: VoiceRuntime, _ error: PBVoiceError) {
+        while let command = runtime.mailbox.next() {
+            switch command {
+            case .offer(_, let reply): reply.give(.failure(error))
+            case .accept(_, let reply): reply.give(.failure(error))
+            case .answer(_, let reply): reply.give(.failure(error))
+            case .close: break
+            }
+        }
+    }
+}
+
+/// Where the engine's effects go: sockets, the speaker's queue, the event queue.
+struct NetworkSink: EngineSink, ~Copyable {
+    private let runtime: VoiceRuntime
+    var sockets: [(path: PathID, socket: UDPSocket)] = []
+
+    init(_ runtime: VoiceRuntime) {
+        self.runtime = runtime
+    }
+
+    func socket(_ path: PathID) -> UDPSocket? {
+        for open in sockets where open.path == path { return open.socket }
+        return nil
+    }
+
+    mutating func remove(_ path: PathID) {
+        sockets.removeAll { $0.path == path }
+    }
+
+    mutating func send(_ datagram: UnsafeRawBufferPointer, to route: Route) {
+        _ = socket(route.path)?.send(datagram, to: route.remote)
+    }
+
+    mutating func play(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, arrivedAt: Instant) {
+        runtime.speaker.push(
+            SpeakerPacket(
+                sequenceNumber: header.sequenceNumber, timestamp: header.timestamp, ssrc: header.ssrc,
+                arrivedAt: arrivedAt), payload)
+    }
+
+    mutating func report(_ event: EngineEvent) {
+        switch event {
+        case .connected:
+            runtime.isLive.store(true, ordering: .releasing)
+            runtime.events.push(.state(.connected))
+        case .disconnected:
+            runtime.events.push(.state(.disconnected))
+        case .failed(let reason):
+            runtime.isLive.store(false, ordering: .releasing)
+            runtime.events.push(.error(PBVoiceError(.unreachable, reason)))
+            runtime.events.push(.state(.failed))
+        case .closedByPeer:
+            runtime.isLive.store(false, ordering: .releasing)
+            runtime.events.push(.state(.closed))
+        case .applicationData, .senderReport:
+            break
+        }
+    }
+}

@@ -1,0 +1,79 @@
+internal import Glibc
+import Synchronization
+
+/// The playback thread: Opus to speaker. The sound card is its clock.
+///
+/// The speaker queue -> `Playout` (jitter buffer, decoder) -> ALSA write 10 ms; each frame really written goes with its play
+/// time to the far-end queue. A local value of its thread; once it runs it does not allocate.
+struct PlaybackThread<Device: AudioDevice>: ~Copyable {
+    private let runtime: VoiceRuntime
+    private let device: Device
+    private var playback: Device.Playback?
+    private var playout: Playout
+    private var reopenAt = Instant(nanoseconds: 0)
+    private let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
+    private let payload = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_500, alignment: 16)
+
+    static func start(_ runtime: VoiceRuntime, device: Device) throws(SystemCallError) {
+        runtime.playbackHasEnded.store(false, ordering: .releasing)
+        do {
+            try RealtimeThread.start("tp-playback", priority: .sound, onDiagnostic: runtime.diagnose) {
+                do {
+                    var thread = try PlaybackThread(runtime, device: device)
+                    thread.loop()
+                } catch {
+                    runtime.events.push(
+                        .error(PBVoiceError(.audioSession, "The voice cannot be heard: \(error)", underlying: error)))
+                }
+                runtime.playbackHasEnded.store(true, ordering: .releasing)
+            }
+        } catch {
+            runtime.playbackHasEnded.store(true, ordering: .releasing)
+            throw error
+        }
+    }
+
+    private init(_ runtime: VoiceRuntime, device: Device) throws(OpusError) {
+        self.runtime = runtime
+        self.device = device
+        playout = try Playout()
+    }
+
+    deinit {
+        frame.deallocate()
+        payload.deallocate()
+    }
+
+    private mutating func loop() {
+        while !runtime.isClosing.load(ordering: .acquiring) {
+            while let packet = runtime.speaker.pop(into: payload) {
+                playout.insert(
+                    payload: UnsafeRawBufferPointer(rebasing: payload[..<packet.byteCount]),
+                    ssrc: packet.header.ssrc, sequenceNumber: packet.header.sequenceNumber,
+                    timestamp: packet.header.timestamp, arrivedAt: packet.header.arrivedAt)
+            }
+            _ = playout.next(into: frame, at: .now)
+            write()
+        }
+    }
+
+    private mutating func write() {
+        do {
+            if playback != nil {
+                if let playsAt = try playback?.write(UnsafeBufferPointer(frame)) {
+                    runtime.farEnd.push(playsAt, UnsafeRawBufferPointer(frame))
+                }
+                return
+            }
+            if Instant.now >= reopenAt {
+                playback = try device.openPlayback()
+                return
+            }
+        } catch {
+            playback = nil
+            reopenAt = Instant.now + .seconds(1)
+            runtime.diagnose(.audioDevice(error.reason, error.description))
+        }
+        usleep(10_000)
+    }
+}

@@ -1,0 +1,125 @@
+import Synchronization
+
+/// The threads of one voice and what passes between them.
+///
+/// Made before it is needed, so that its sockets, key and certificate are there at the press. Threads and tasks hold it, it
+/// holds none of them; `close` ends them all. Everything here may be called from anywhere.
+final class VoiceRuntime: Sendable {
+    let configuration: VoiceConfiguration
+    let events = EventQueue()
+    let diagnose: @Sendable (VoiceDiagnostic) -> Void
+
+    let mailbox: Mailbox<NetworkCommand>
+    /// Encoded by capture, sent by network.
+    let microphone = FrameQueue<MicrophonePacket>(slotCount: 16, slotByteCount: 1_400, empty: MicrophonePacket())
+    /// Received by network, played by playback.
+    let speaker = FrameQueue<SpeakerPacket>(slotCount: 64, slotByteCount: 1_500, empty: SpeakerPacket())
+    /// Played by playback with its play time, what the echo canceller on capture compares with.
+    let farEnd = FrameQueue<Instant>(
+        slotCount: 32, slotByteCount: 2 * AudioFormat.frameSampleCount, empty: Instant(nanoseconds: 0))
+
+    /// Whether the provider is to hear silence.
+    let isMuted = Atomic(false)
+    /// Whether packets can be sent: set by network, read by capture.
+    let isLive = Atomic(false)
+    /// Set once, read by all.
+    let isClosing = Atomic(false)
+    /// Set by playback when the speaker is closed.
+    let playbackHasEnded = Atomic(true)
+    private let unanswered = Mutex<[@Sendable (PBVoiceError) -> Void]>([])
+
+    static let closedError = PBVoiceError(.cancelled, "The voice was closed before it was connected.")
+
+    /// Starts the network thread, which makes ready what the next offer or answer needs.
+    /// - Throws: `invalidConfiguration` where the system gives no thread or descriptor.
+    init(
+        side: VoiceSide, configuration: VoiceConfiguration, diagnose: @escaping @Sendable (VoiceDiagnostic) -> Void
+    ) throws(PBVoiceError) {
+        self.configuration = configuration
+        self.diagnose = diagnose
+        do {
+            mailbox = try Mailbox()
+            try RealtimeThread.start("tp-network", priority: .network, onDiagnostic: diagnose) { [self] in
+                NetworkThread.run(self, side: side)
+            }
+        } catch {
+            throw PBVoiceError(.invalidConfiguration, "The voice's network thread cannot start: \(error).")
+        }
+    }
+
+    /// Opens the microphone, sets the session up and starts the speaker, on threads of their own.
+    /// - Throws: `microphoneDenied`, `audioSession`, or `cancelled` where the voice is closed meanwhile.
+    func openSound(
+        _ device: any AudioDevice, session: PBAudioSession, lease: SoundLease?
+    ) async throws(PBVoiceError) {
+        try await ask { reply in start(device, session: session, lease: lease, reply: reply) }
+    }
+
+    /// - Parameter timeout: how long to wait at most for a network address to offer.
+    func offer(timeout: Duration) async throws(PBVoiceError) -> String {
+        try await ask { reply in mailbox.post(.offer(timeout: timeout, reply)) }
+    }
+
+    func accept(answer: String) async throws(PBVoiceError) {
+        try await ask { reply in mailbox.post(.accept(answer: answer, reply)) }
+    }
+
+    func answer(offer: String) async throws(PBVoiceError) -> String {
+        try await ask { reply in mailbox.post(.answer(offer: offer, reply)) }
+    }
+
+    /// Ends the voice: at once for whoever waits, within a moment for the threads. Any number of times.
+    func close() {
+        isClosing.store(true, ordering: .releasing)
+        isLive.store(false, ordering: .releasing)
+        mailbox.post(.close)
+        let unanswered = unanswered.withLock { waiting in
+            defer { waiting.removeAll() }
+            return waiting
+        }
+        for giveUp in unanswered { giveUp(Self.closedError) }
+    }
+
+    /// One question at a time to a thread; answered by the thread or by `close`.
+    private func ask<Value: Sendable>(_ post: (Reply<Value>) -> Void) async throws(PBVoiceError) -> Value {
+        let reply = Reply<Value>()
+        unanswered.withLock { $0 = [{ reply.give(.failure($0)) }] }
+        if isClosing.load(ordering: .acquiring) { reply.give(.failure(Self.closedError)) }
+        post(reply)
+        return try await reply.value()
+    }
+
+    private func start<Device: AudioDevice>(
+        _ device: Device, session: PBAudioSession, lease: SoundLease?, reply: Reply<Void>
+    ) {
+        do {
+            try RealtimeThread.start("tp-capture", priority: .sound, onDiagnostic: diagnose) { [self] in
+                CaptureThread.run(self, device: device, session: session, lease: lease, opened: reply)
+            }
+        } catch {
+            reply.give(.failure(PBVoiceError(.audioSession, "The microphone's thread cannot start: \(error).")))
+        }
+    }
+}
+
+/// What the network thread can be told.
+enum NetworkCommand: Sendable {
+    case offer(timeout: Duration, Reply<String>)
+    case accept(answer: String, Reply<Void>)
+    case answer(offer: String, Reply<String>)
+    case close
+}
+
+/// What goes with an encoded packet on its way to the network.
+struct MicrophonePacket: BitwiseCopyable, Sendable {
+    /// Samples at 48 kHz that the packet holds.
+    var sampleCount = 0
+}
+
+/// What goes with a received packet on its way to the playout.
+struct SpeakerPacket: BitwiseCopyable, Sendable {
+    var sequenceNumber: UInt16 = 0
+    var timestamp: UInt32 = 0
+    var ssrc: UInt32 = 0
+    var arrivedAt = Instant(nanoseconds: 0)
+}

@@ -1,0 +1,86 @@
+extension PBVoice {
+    /// Made before it is needed, so that a press finds sockets, candidates, key and certificate ready.
+    private static var prepared: VoiceRuntime?
+    /// One voice at a time holds the host's device.
+    private static let soundLease = SoundLease()
+
+    /// Makes ready what the next `connect` needs: sockets, candidates, a key and certificate. Optional; returns at once.
+    public static func prepare() {
+        if prepared?.isClosing.load(ordering: .acquiring) ?? true { prepared = try? makeRuntime() }
+    }
+
+    /// Opens a voice: asks for the microphone, sets the audio session up, makes the offer, hands it to `start`, sets the
+    /// answer, and returns. The voice is connected when `onState` says so.
+    ///
+    /// - Parameters:
+    ///   - start: the round trip to your backend: the offer (an SDP) in, the voice and its answer out.
+    ///   - audioSession: who sets the sound device up and puts it back.
+    ///   - iceTimeout: how long the offer's candidates are gathered at most.
+    ///   - onError: the provider's word that something went wrong in the voice, or why it failed.
+    ///   - onState: the connection's state each time it changes.
+    /// - Throws: `microphone_denied` (nothing was posted), `audio_session`, `no_network`, `refused` (`start` threw;
+    ///   its error is `underlying`), `invalid_answer`, `cancelled`, `invalid_configuration`. Whatever was opened is closed.
+    public static func connect(
+        start: @escaping @MainActor (_ sdp: String) async throws -> PBStartedVoice,
+        audioSession: PBAudioSession = .managed,
+        iceTimeout: Duration = .seconds(10),
+        onError: @escaping @MainActor (PBVoiceError) -> Void = { _ in },
+        onState: @escaping @MainActor (PBVoiceState) -> Void = { _ in }
+    ) async throws(PBVoiceError) -> PBVoice {
+        guard let device = audioDevice else {
+            throw PBVoiceError(.invalidConfiguration, "Set PBVoice.audioDevice before the first connect.")
+        }
+        let runtime = try takeRuntime()
+        let result = await withTaskCancellationHandler {
+            await open(runtime, device, start: start, audioSession: audioSession, iceTimeout: iceTimeout)
+        } onCancel: {
+            runtime.close()
+        }
+        switch result {
+        case .success(let started):
+            return PBVoice(id: started.id, runtime: runtime, onError: onError, onState: onState)
+        case .failure(let error):
+            runtime.close()
+            throw error
+        }
+    }
+
+    private static func open(
+        _ runtime: VoiceRuntime, _ device: any AudioDevice,
+        start: @MainActor (String) async throws -> PBStartedVoice, audioSession: PBAudioSession, iceTimeout: Duration
+    ) async -> Result<PBStartedVoice, PBVoiceError> {
+        do throws(PBVoiceError) {
+            try await runtime.openSound(device, session: audioSession, lease: soundLease)
+            let offer = try await runtime.offer(timeout: iceTimeout)
+            let started = try await ask(start, offer)
+            if Task.isCancelled { throw VoiceRuntime.closedError }
+            try await runtime.accept(answer: started.sdp)
+            if Task.isCancelled { throw VoiceRuntime.closedError }
+            return .success(started)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func ask(
+        _ start: @MainActor (String) async throws -> PBStartedVoice, _ offer: String
+    ) async throws(PBVoiceError) -> PBStartedVoice {
+        do {
+            return try await start(offer)
+        } catch {
+            if Task.isCancelled { throw VoiceRuntime.closedError }
+            throw PBVoiceError(.refused, "The backend did not start a voice: \(error)", underlying: error)
+        }
+    }
+
+    private static func takeRuntime() throws(PBVoiceError) -> VoiceRuntime {
+        defer { prepared = nil }
+        if let prepared, !prepared.isClosing.load(ordering: .acquiring) { return prepared }
+        return try makeRuntime()
+    }
+
+    private static func makeRuntime() throws(PBVoiceError) -> VoiceRuntime {
+        let onDiagnostic = onDiagnostic
+        return try VoiceRuntime(side: .offering, configuration: configuration) { onDiagnostic?($0) }
+    }
+}

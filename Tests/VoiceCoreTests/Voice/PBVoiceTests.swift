@@ -1,0 +1,256 @@
+import Synchronization
+import Testing
+
+@testable import Support
+@testable import VoiceCore
+
+/// The face with its real threads and sockets, over loopback. Waits end with what they wait for, not after a time.
+@MainActor
+@Suite(.serialized) struct PBVoiceTests {
+    private let device = TestDevice()
+
+    init() {
+        PBVoice.configuration = VoiceConfiguration()
+        PBVoice.configuration.interfaces = ["lo"]
+        PBVoice.configuration.offersLoopback = true
+        PBVoice.audioDevice = device
+    }
+
+    /// A backend and provider in this process.
+    private func provider() -> (start: @MainActor (String) async throws -> PBStartedVoice, voices: Voices) {
+        let voices = Voices()
+        return (
+            { offer in
+                let voice = try await AnsweringVoice.answer(
+                    offer: offer, device: TestDevice(), configuration: PBVoice.configuration
+                ) { state in voices.states.withLock { $0.append(state) } }
+                voices.answering.withLock { $0.append(voice) }
+                return PBStartedVoice(id: "voice-1", sdp: voice.answer)
+            }, voices
+        )
+    }
+
+    @Test func connectsReportsEachStateOnceAndCarriesSoundBothWays() async throws {
+        let provider = provider()
+        var states: [PBVoiceState] = []
+        let voice = try await PBVoice.connect(start: provider.start, onState: { states.append($0) })
+        #expect(voice.id == "voice-1")
+        #expect(voice.state == .connecting)
+        try await eventually { voice.state == .connected }
+        try await eventually { self.device.used.framesRead > 10 && self.device.used.framesWritten > 10 }
+        voice.close()
+        #expect(voice.state == .closed)
+        #expect(states == [.connecting, .connected, .closed])
+        try await eventually { self.device.isReleased }
+        #expect(device.used.activations == [.managed])
+        try await eventually { provider.voices.states.withLock { $0.last } == .closed }
+    }
+
+    @Test func aSecondCallFollowsTheFirst() async throws {
+        for _ in 1...3 {
+            let voice = try await PBVoice.connect(start: provider().start, audioSession: .app)
+            try await eventually { voice.state == .connected }
+            voice.close()
+            PBVoice.prepare()
+        }
+        try await eventually { self.device.isReleased }
+        #expect(device.used.activations == [.app, .app, .app])
+    }
+
+    @Test func aMicrophoneThatCannotBeHadIsDeniedAndNothingIsPosted() async throws {
+        let denied = TestDevice(refusal: AudioDeviceError(.busy, "Another program holds the microphone."))
+        PBVoice.audioDevice = denied
+        var posted = 0
+        let error = await failure {
+            try await PBVoice.connect(start: { _ in
+                posted += 1
+                return PBStartedVoice(id: "", sdp: "")
+            })
+        }
+        #expect(error?.code == "microphone_denied")
+        #expect(posted == 0)
+        #expect(denied.used == TestDevice.Uses())
+    }
+
+    @Test func aSessionThatCannotBeSetUpClosesTheMicrophone() async throws {
+        let refusing = TestDevice(sessionRefusal: AudioDeviceError(.unsupported, "No mixer."))
+        PBVoice.audioDevice = refusing
+        let error = await failure { try await PBVoice.connect(start: self.provider().start) }
+        #expect(error?.code == "audio_session")
+        try await eventually { refusing.used.capturesOpen == 0 }
+        #expect(refusing.used.deactivations == 0)
+    }
+
+    @Test func aRefusalByTheBackendClosesWhateverWasOpenedAndKeepsItsError() async throws {
+        struct Refusal: Error, Equatable {}
+        let error = await failure { try await PBVoice.connect(start: { _ in throw Refusal() }) }
+        #expect(error?.code == "refused")
+        #expect(error?.underlying as? Refusal == Refusal())
+        try await eventually { self.device.isReleased }
+        #expect(device.used.activations.count == 1)
+    }
+
+    @Test func anAnswerThatIsNoSDPIsInvalidAndClosesWhateverWasOpened() async throws {
+        let error = await failure {
+            try await PBVoice.connect(start: { _ in PBStartedVoice(id: "1", sdp: "<html>Sign in</html>") })
+        }
+        #expect(error?.code == "invalid_answer")
+        try await eventually { self.device.isReleased }
+    }
+
+    @Test func theOfferIsAnSDPWithAudioAndDataChannel() async throws {
+        var offer = ""
+        _ = try? await PBVoice.connect(start: { sdp in
+            offer = sdp
+            throw CancellationError()
+        })
+        #expect(offer.hasPrefix("v=0\r\n"))
+        #expect(offer.contains("m=audio "))
+        #expect(offer.contains("m=application "))
+        #expect(offer.contains("typ host"))
+    }
+
+    @Test func mutingIsSaidAtOnce() async throws {
+        let voice = try await PBVoice.connect(start: provider().start)
+        #expect(!voice.muted)
+        voice.mute(true)
+        #expect(voice.muted)
+        voice.mute(false)
+        #expect(!voice.muted)
+        voice.close()
+    }
+
+    @Test func theProvidersEndClosesTheVoiceAndTheMicrophone() async throws {
+        let provider = provider()
+        let voice = try await PBVoice.connect(start: provider.start)
+        try await eventually { voice.state == .connected }
+        for answering in provider.voices.answering.withLock({ $0 }) { answering.close() }
+        try await eventually { voice.state == .closed }
+        try await eventually { self.device.isReleased }
+    }
+
+    // MARK: Let go of
+
+    @Test func aVoiceLetGoOfOnMainIsClosed() async throws {
+        let provider = provider()
+        var voice: PBVoice? = try await PBVoice.connect(start: provider.start)
+        try await eventually { voice?.state == .connected }
+        voice = nil
+        try await eventually { self.device.isReleased }
+        try await eventually { provider.voices.states.withLock { $0.last } == .closed }
+    }
+
+    @Test func aVoiceLetGoOfInADetachedTaskIsClosed() async throws {
+        let provider = provider()
+        let start = provider.start
+        await Task.detached {
+            let voice = try? await PBVoice.connect(start: start)
+            try? await eventually { voice?.state == .connected }
+        }.value
+        try await eventually { self.device.isReleased }
+        try await eventually { provider.voices.states.withLock { $0.last } == .closed }
+    }
+
+    @Test func aConnectingTaskThatIsDroppedInMidConnectLeavesNothingOpen() async throws {
+        let asked = AsyncStream<Void>.makeStream()
+        let task = Task { @MainActor in
+            _ = try await PBVoice.connect(start: { _ in
+                asked.continuation.yield()
+                try await Task.sleep(for: .seconds(60))
+                return PBStartedVoice(id: "", sdp: "")
+            })
+        }
+        for await _ in asked.stream { break }
+        task.cancel()
+        await expectCancelled(task)
+        try await eventually { self.device.isReleased }
+    }
+
+    // MARK: Cancelled
+
+    @Test func cancelledBeforeItBeginsNothingIsOpened() async throws {
+        let task = Task { @MainActor in
+            _ = try await PBVoice.connect(start: self.provider().start)
+        }
+        task.cancel()
+        await expectCancelled(task)
+        try await eventually { self.device.isReleased }
+    }
+
+    @Test func cancelledWhileTheMicrophoneOpensItReturnsAtOnceAndClosesItWhenItCame() async throws {
+        device.holdsMicrophone.store(true, ordering: .releasing)
+        let task = Task { @MainActor in
+            _ = try await PBVoice.connect(start: self.provider().start)
+        }
+        try await eventually { self.device.isHolding.load(ordering: .acquiring) }
+        task.cancel()
+        await expectCancelled(task)
+        device.holdsMicrophone.store(false, ordering: .releasing)
+        try await eventually { self.device.isReleased }
+    }
+
+    @Test func cancelledWhileTheBackendAnswersTheAnswerIsNotUsed() async throws {
+        let provider = provider()
+        var task: Task<Void, any Error>?
+        task = Task { @MainActor in
+            _ = try await PBVoice.connect(start: { offer in
+                let started = try await provider.start(offer)
+                task?.cancel()
+                return started
+            })
+        }
+        await expectCancelled(try #require(task))
+        #expect(!provider.voices.states.withLock { $0.contains(.connected) })
+        for answering in provider.voices.answering.withLock({ $0 }) { answering.close() }
+    }
+
+    /// Cancels after each of the first scheduling steps, so that every await of `connect` is hit by some of them.
+    @Test(arguments: 0..<40)
+    func cancelledAfterSomeStepsEverythingIsClosed(steps: Int) async throws {
+        let provider = provider()
+        let task = Task { @MainActor in
+            try await PBVoice.connect(start: provider.start).close()
+        }
+        for _ in 0..<steps { await Task.yield() }
+        task.cancel()
+        _ = await task.result
+        try await eventually { self.device.isReleased }
+        for answering in provider.voices.answering.withLock({ $0 }) { answering.close() }
+    }
+
+    private func expectCancelled(_ task: Task<Void, any Error>) async {
+        let error = await failure { try await task.value }
+        #expect(error?.code == "cancelled")
+    }
+
+    /// The error that `body` ends with; nil where it does not.
+    private func failure<Value: Sendable>(_ body: @MainActor () async throws -> Value) async -> PBVoiceError? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return error as? PBVoiceError
+        }
+    }
+}
+
+/// What the provider in this process has made.
+final class Voices: Sendable {
+    let answering = Mutex<[AnsweringVoice]>([])
+    let states = Mutex<[PBVoiceState]>([])
+}
+
+/// Waits until `condition` holds; the limit is only there for the day it never does.
+@MainActor
+func eventually(
+    _ condition: @MainActor () -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+    let limit = Instant.now + .seconds(10)
+    while !condition() {
+        guard Instant.now < limit else {
+            Issue.record("did not come about within 10 s", sourceLocation: sourceLocation)
+            throw CancellationError()
+        }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}
