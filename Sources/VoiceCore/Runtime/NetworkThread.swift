@@ -154,9 +154,9 @@ struct NetworkThread: ~Copyable {
     private mutating func renewPaths() {
         let usable = NetworkInterfaces.usable(configuration: runtime.configuration)
         let now = Instant.now
-        for open in sink.sockets where !usable.contains(where: { $0.ip == open.socket.address.ip }) {
-            engine.handle(.pathClosed(open.path), at: now, into: &sink)
-            sink.remove(open.path)
+        for gone in sink.sockets where !usable.contains(where: { $0.ip == gone.socket.address.ip }) {
+            engine.handle(.pathClosed(gone.path), at: now, into: &sink)
+            sink.remove(gone.path)
         }
         for interface in usable where !sink.sockets.contains(where: { $0.socket.address.ip == interface.ip }) {
             do {
@@ -208,7 +208,7 @@ struct NetworkSink: EngineSink, ~Copyable {
     }
 
     func socket(_ path: PathID) -> UDPSocket? {
-        for open in sockets where open.path == path { return open.socket }
+        for entry in sockets where entry.path == path { return entry.socket }
         return nil
     }
 

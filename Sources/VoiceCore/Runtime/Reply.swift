@@ -6,17 +6,17 @@ import Synchronization
 final class Reply<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Result<Value, PBVoiceError>, Never>
     private enum Phase {
-        case open
+        case unanswered
         case waiting(Waiter)
         case given(Result<Value, PBVoiceError>)
         case taken
     }
-    private let phase = Mutex(Phase.open)
+    private let phase = Mutex(Phase.unanswered)
 
     func give(_ result: Result<Value, PBVoiceError>) {
         let waiter: Waiter? = phase.withLock { phase in
             switch phase {
-            case .open:
+            case .unanswered:
                 phase = .given(result)
                 return nil
             case .waiting(let waiter):
