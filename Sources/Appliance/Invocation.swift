@@ -36,14 +36,13 @@ enum Invocation: Equatable, Sendable {
         case "check": self = .check(config: try Self.option("--config", of: &rest))
         default:
             let words = ["run", "check", "--version", "--help"]
-            let cure = ConfigValue.nearest(to: command, among: words).map { "did you mean \($0)?" }
-            throw Misunderstood(
-                description: "There is no command \(INILines.quoted(command)); \(cure ?? "talkpost --help says what there is.")"
-            )
+            let guess = ConfigValue.nearest(to: command, among: words).map { "did you mean \($0)?" }
+            let cure = guess ?? "talkpost --help says what there is."
+            throw Misunderstood(description: "There is no command \(INILines.quoted(command)); \(cure)")
         }
         guard let extra = rest.first else { return }
         throw Misunderstood(
-            description: "\(INILines.quoted(extra)) is not understood after \(command); talkpost --help says what there is.")
+            description: "\(INILines.quoted(extra)) is not understood after \(command); see talkpost --help.")
     }
 
     private static func events(_ rest: inout ArraySlice<String>) throws(Misunderstood) -> String? {

@@ -36,7 +36,7 @@ struct Talkpost {
         var watchers: [any HappeningWatcher] = []
         if let events {
             guard let eventLog = EventLog(path: events) else {
-                return fail("talkpost: \(events) cannot be written: \(String(cString: strerror(errno))); name another FILE.")
+                return fail("talkpost: \(events) cannot be written: \(Self.reason); name another FILE.")
             }
             watchers.append(eventLog)
         }
@@ -85,7 +85,7 @@ struct Talkpost {
     /// Reads a config file; nil where something is wrong with it, which has then been said.
     private func configuration(_ path: String) -> Configuration? {
         guard let bytes = SmallFile.read(path, byteLimit: ConfigReader.byteLimit + 1) else {
-            _ = fail("\(path): the config cannot be read: \(String(cString: strerror(errno))); name another with --config")
+            _ = fail("\(path): the config cannot be read: \(Self.reason); name another with --config")
             return nil
         }
         do throws(ConfigProblems) {
@@ -106,7 +106,7 @@ struct Talkpost {
 
     private func script(_ path: String) -> ButtonScript? {
         guard let bytes = SmallFile.read(path, byteLimit: ButtonScript.byteLimit) else {
-            _ = fail("\(path): the button script cannot be read: \(String(cString: strerror(errno)))")
+            _ = fail("\(path): the button script cannot be read: \(Self.reason); name another in [button] source")
             return nil
         }
         do throws(ConfigProblem) {
@@ -116,6 +116,9 @@ struct Talkpost {
             return nil
         }
     }
+
+    /// Why the last call of the system failed.
+    private static var reason: String { String(cString: strerror(errno)) }
 
     private func fail(_ sentence: String) -> Int32 {
         console.write(line: sentence)

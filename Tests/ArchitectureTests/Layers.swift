@@ -37,7 +37,7 @@ enum Layers {
             layers["Hardware/\(name)"] = own
         }
         let host: Set = ["VoiceCore", "CLinux", "Glibc", "Synchronization", "Dispatch", "FoundationEssentials"]
-        for name in ["", "/Config", "/Kiosk", "/Backend", "/Audio", "/Health", "/Log", "/Service"] {
+        for name in ["", "/Config", "/Kiosk", "/Backend", "/Audio", "/Health", "/Log", "/Service", "/Simulation"] {
             layers["Appliance\(name)"] = Layer(
                 uses: ["*"], imports: host.union(["Hardware", "CCurl"]))
         }
