@@ -34,7 +34,7 @@ struct SDPError: Error, Hashable, Sendable {
         case somethingElse
     }
 
-    enum MediaLineFault: String, Hashable, Sendable {
+    enum MediaLineFault: String, Error, Hashable, Sendable {
         case tooLong = "it is longer than 4,096 bytes"
         case noKind = "the kind of media is missing"
         case noPort = "there is no port from 0 to 65535"

@@ -83,5 +83,3 @@ struct SessionDescription: Sendable {
         }
     }
 }
-
-extension SDPError.MediaLineFault: Error {}
