@@ -44,25 +44,14 @@ struct DTLSTransport: ~Copyable {
 
     /// - Throws: `library` where OpenSSL has no memory; there is no voice then.
     init(role: DTLSRole, identity: DTLSIdentity) throws(DTLSError) {
+        let bio = DatagramBIO()
+        self.init(role: role, bio: bio, ssl: try DTLSTransport.makeSSL(role: role, identity: identity, bio: bio))
+    }
+
+    private init(role: DTLSRole, bio: DatagramBIO, ssl: OpaquePointer) {
         self.role = role
-        bio = DatagramBIO()
-        let ssl = try DTLSContext.makeSSL()
-        var isDone = false
-        defer { if !isDone { SSL_free(ssl) } }
-        guard SSL_use_certificate(ssl, identity.certificate) == 1, SSL_use_PrivateKey(ssl, identity.privateKey) == 1,
-            talkpost_ssl_set_mtu(ssl, DTLSTransport.largestDatagram) == 1
-        else { throw .library("SSL set-up") }
-        let handle = try bio.makeBIO()
-        SSL_set_bio(ssl, handle, handle)
-        DTLS_set_timer_cb(ssl) { _, last in
-            last == 0 ? DTLSTransport.firstWait : min(last &* 2, DTLSTransport.longestWait)
-        }
-        switch role {
-        case .client: SSL_set_connect_state(ssl)
-        case .server: SSL_set_accept_state(ssl)
-        }
+        self.bio = bio
         self.ssl = ssl
-        isDone = true
     }
 
     deinit {
@@ -195,6 +184,28 @@ struct DTLSTransport: ~Copyable {
             malformedRecords: malformedRecords, unauthenticatedAlerts: unauthenticatedAlerts,
             lateDatagrams: lateDatagrams,
             overflows: inbound.dropped &+ bio.outbound.dropped)
+    }
+
+    private static func makeSSL(
+        role: DTLSRole, identity: DTLSIdentity, bio: DatagramBIO
+    ) throws(DTLSError) -> OpaquePointer {
+        let ssl = try DTLSContext.makeSSL()
+        var isDone = false
+        defer { if !isDone { SSL_free(ssl) } }
+        guard SSL_use_certificate(ssl, identity.certificate) == 1, SSL_use_PrivateKey(ssl, identity.privateKey) == 1,
+            talkpost_ssl_set_mtu(ssl, largestDatagram) == 1
+        else { throw .library("SSL set-up") }
+        let handle = try bio.makeBIO()
+        SSL_set_bio(ssl, handle, handle)
+        DTLS_set_timer_cb(ssl) { _, last in
+            last == 0 ? DTLSTransport.firstWait : min(last &* 2, DTLSTransport.longestWait)
+        }
+        switch role {
+        case .client: SSL_set_connect_state(ssl)
+        case .server: SSL_set_accept_state(ssl)
+        }
+        isDone = true
+        return ssl
     }
 
     // MARK: - The way through OpenSSL

@@ -15,13 +15,19 @@ struct SRTPTransport: ~Copyable {
     /// - Throws: `keyLength`; `other` where libsrtp has no memory. There is no voice then.
     init(_ keys: SRTPKeys) throws(SRTPError) {
         let outbound = try SRTPLibrary.makeSession(keys.profile, key: keys.local, isInbound: false)
-        do {
-            inbound = try SRTPLibrary.makeSession(keys.profile, key: keys.remote, isInbound: true)
+        do throws(SRTPError) {
+            self.init(
+                outbound: outbound,
+                inbound: try SRTPLibrary.makeSession(keys.profile, key: keys.remote, isInbound: true))
         } catch {
             srtp_dealloc(outbound)
             throw error
         }
+    }
+
+    private init(outbound: srtp_t, inbound: srtp_t) {
         self.outbound = outbound
+        self.inbound = inbound
     }
 
     deinit {

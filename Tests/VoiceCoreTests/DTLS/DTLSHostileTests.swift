@@ -46,7 +46,10 @@ import Testing
         let pair = try DTLSPair(
             client: TestIdentity.rsa2048.get(), server: TestIdentity.p256.get(), link: link, seed: seed)
         pair.onTheWay = { _, bytes, entropy in
-            (0..<3).map { _ in rubbish(around: bytes, &entropy) } + [bytes]
+            var datagrams: [[UInt8]] = []
+            for _ in 0..<3 { datagrams.append(rubbish(around: bytes, &entropy)) }
+            datagrams.append(bytes)
+            return datagrams
         }
         pair.shakeHands()
         #expect(pair.areConnected, "\(pair.client.phase), \(pair.server.phase)")
@@ -141,7 +144,17 @@ import Testing
 }
 
 private func record(kind: UInt8, version: [UInt8] = [0xFE, 0xFD], epoch: UInt8 = 0, _ body: [UInt8]) -> [UInt8] {
-    [kind] + version + [0, epoch, 0, 0, 0, 0, 0, 0, UInt8(body.count >> 8), UInt8(body.count & 255)] + body
+    var bytes: [UInt8] = [kind]
+    bytes += version
+    bytes += [0, epoch, 0, 0, 0, 0, 0, 0] as [UInt8]
+    bytes += bigEndian(body.count)
+    bytes += body
+    return bytes
+}
+
+/// Two bytes.
+private func bigEndian(_ number: Int) -> [UInt8] {
+    [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]
 }
 
 private func alert(level: UInt8, code: UInt8) -> [UInt8] {
@@ -185,12 +198,14 @@ private func mutated(_ bytes: [UInt8], _ entropy: inout Entropy) -> [UInt8] {
 private func fragments(of datagram: [UInt8], length: Int) -> [[UInt8]] {
     let header = Array(datagram[13..<25])
     let body = Array(datagram[25...])
-    return stride(from: 0, to: body.count, by: length).map { offset in
+    return stride(from: 0, to: body.count, by: length).map { (offset: Int) -> [UInt8] in
         let piece = Array(body[offset..<min(offset + length, body.count)])
-        let position = [
-            0, UInt8(offset >> 8), UInt8(offset & 255), 0, UInt8(piece.count >> 8), UInt8(piece.count & 255),
-        ]
-        return record(kind: 22, header[..<6] + position + piece)
+        var fragment = Array(header[..<6])
+        for number in [offset, piece.count] {
+            fragment.append(0)
+            fragment += bigEndian(number)
+        }
+        return record(kind: 22, fragment + piece)
     }
 }
 
@@ -200,10 +215,11 @@ private func renumbered(_ datagram: [UInt8], from next: inout Int) -> [UInt8] {
     var offset = 0
     while offset + 13 <= bytes.count {
         if bytes[offset + 3] == 0, bytes[offset + 4] == 0 {
-            for index in 0..<4 { bytes[offset + 7 + index] = UInt8(truncatingIfNeeded: next >> (8 * (3 - index))) }
+            bytes.replaceSubrange(offset + 9..<offset + 11, with: bigEndian(next))
             next += 1
         }
-        offset += 13 + Int(bytes[offset + 11]) << 8 + Int(bytes[offset + 12])
+        let length = Int(bytes[offset + 11]) * 256 + Int(bytes[offset + 12])
+        offset += 13 + length
     }
     return bytes
 }

@@ -26,7 +26,7 @@ import Testing
             #expect(X509_cmp_time(X509_get0_notBefore(certificate), &time) < 0)
             #expect(X509_cmp_time(X509_get0_notAfter(certificate), &time) > 0)
         }
-        #expect(identity.fingerprint(.sha384) == (try Fingerprint(of: certificate, by: .sha384)))
+        #expect(try identity.fingerprint(.sha384) == Fingerprint(of: certificate, by: .sha384))
     }
 
     @Test func theSerialNumberIsPositiveAndRandom() throws {

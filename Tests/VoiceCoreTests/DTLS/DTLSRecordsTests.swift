@@ -4,51 +4,65 @@ import Testing
 @testable import VoiceCore
 
 @Suite struct DTLSRecordsTests {
-    private static let ok: [UInt8] = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9]
+    struct Case: Sendable {
+        var role: DTLSRole
+        var kind: UInt8
+        var epoch: UInt8
+        var body: [UInt8]
+        var passes: Bool
 
-    @Test(
-        arguments: [
-            // role, kind, epoch, body, passes
-            (DTLSRole.server, 22, 0, [1] + ok, true),
-            (.client, 22, 0, [1] + ok, false),
-            (.client, 22, 0, [2] + ok, true),
-            (.server, 22, 0, [2] + ok, false),
-            (.server, 22, 0, [20] + ok, false),
-            (.client, 22, 0, [20] + ok, false),
-            (.client, 22, 0, [14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], true),
-            (.client, 22, 0, [], false),
-            (.server, 22, 0, [1] + ok + [1], false),
-            (.server, 22, 0, [1] + ok + [1] + ok, true),
-            // A fragment past its message's end; an empty fragment; a message of 16 MB.
-            (.server, 22, 0, [1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 9], false),
-            (.server, 22, 0, [1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], false),
-            (.server, 22, 0, [1, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 1, 9], false),
-            (.server, 20, 0, [1], true),
-            (.server, 20, 0, [2], false),
-            (.server, 20, 0, [1, 1], false),
-            (.server, 21, 0, [2, 40], false),
-            (.server, 23, 0, [1], false),
-            (.server, 24, 0, [1], false),
-            (.server, 23, 1, [1], true),
-            (.server, 22, 1, [20], true),
-        ] as [(DTLSRole, UInt8, UInt8, [UInt8], Bool)])
-    func aRecordPassesOnlyInItsPlace(role: DTLSRole, kind: UInt8, epoch: UInt8, body: [UInt8], passes: Bool) {
-        let record = header(kind, epoch, body.count) + body
-        #expect(walk(record, role: role) == (passes ? [record] : []))
+        init(_ role: DTLSRole, _ kind: UInt8, _ epoch: UInt8, _ body: [UInt8], _ passes: Bool) {
+            self.role = role
+            self.kind = kind
+            self.epoch = epoch
+            self.body = body
+            self.passes = passes
+        }
+    }
+
+    static let cases: [Case] = [
+        Case(.server, 22, 0, message(1), true),
+        Case(.client, 22, 0, message(1), false),
+        Case(.client, 22, 0, message(2), true),
+        Case(.server, 22, 0, message(2), false),
+        Case(.server, 22, 0, message(20), false),
+        Case(.client, 22, 0, message(20), false),
+        Case(.client, 22, 0, [14, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], true),
+        Case(.client, 22, 0, [], false),
+        Case(.server, 22, 0, message(1) + [1], false),
+        Case(.server, 22, 0, message(1) + message(1), true),
+        // A fragment past its message's end; an empty fragment; a message of 16 MB.
+        Case(.server, 22, 0, [1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 9], false),
+        Case(.server, 22, 0, [1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], false),
+        Case(.server, 22, 0, [1, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 1, 9], false),
+        Case(.server, 20, 0, [1], true),
+        Case(.server, 20, 0, [2], false),
+        Case(.server, 20, 0, [1, 1], false),
+        Case(.server, 21, 0, [2, 40], false),
+        Case(.server, 23, 0, [1], false),
+        Case(.server, 24, 0, [1], false),
+        Case(.server, 23, 1, [1], true),
+        Case(.server, 22, 1, [20], true),
+    ]
+
+    @Test(arguments: cases)
+    func aRecordPassesOnlyInItsPlace(given: Case) {
+        let bytes = record(given.kind, given.epoch, given.body)
+        #expect(walk(bytes, role: given.role) == (given.passes ? [bytes] : []))
     }
 
     @Test func theRecordsOfADatagramComeOneByOne() {
-        let good = header(20, 0, 1) + [1]
-        let bad = header(23, 0, 1) + [1]
+        let good = record(20, 0, [1])
+        let bad = record(23, 0, [1])
         #expect(walk(good + bad + good, role: .client) == [good, good])
         #expect(walk(good + good.dropLast(), role: .client) == [good])
         #expect(walk(good + [22], role: .client) == [good])
     }
 
     @Test func aPlaintextAlertIsRememberedAndNotPassed() {
-        for (body, code) in [([2, 40], 40), ([1, 0], 0), ([1, 90], nil), ([2], nil)] as [([UInt8], UInt8?)] {
-            let record = header(21, 0, body.count) + body
-            record.withUnsafeBytes {
+        let codes: [([UInt8], UInt8?)] = [([2, 40], 40), ([1, 0], 0), ([1, 90], nil), ([2], nil)]
+        for (body, code) in codes {
+            record(21, 0, body).withUnsafeBytes {
                 var records = DTLSRecords($0, role: .client, isConnected: false)
                 #expect(records.next() == nil)
                 #expect(records.plaintextAlert == code)
@@ -58,13 +72,15 @@ import Testing
     }
 
     @Test func onceConnectedOpenSSLDecides() {
-        let record = header(21, 0, 2) + [2, 40]
-        #expect(walk(record, role: .client, isConnected: true) == [record])
+        let alert = record(21, 0, [2, 40])
+        #expect(walk(alert, role: .client, isConnected: true) == [alert])
     }
 
     @Test func noMutationTraps() {
         var entropy = Entropy.seeded(11)
-        let whole = header(22, 0, 13) + [1] + Self.ok + header(20, 0, 1) + [1] + header(21, 0, 2) + [2, 40]
+        var whole = record(22, 0, Self.message(1))
+        whole += record(20, 0, [1])
+        whole += record(21, 0, [2, 40])
         for _ in 0..<20_000 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...3, using: &entropy) {
@@ -76,8 +92,17 @@ import Testing
         }
     }
 
-    private func header(_ kind: UInt8, _ epoch: UInt8, _ length: Int) -> [UInt8] {
-        [kind, 0xFE, 0xFD, 0, epoch, 0, 0, 0, 0, 0, 0, UInt8(length >> 8), UInt8(length & 255)]
+    /// A whole handshake message of one byte.
+    private static func message(_ kind: UInt8) -> [UInt8] {
+        [kind, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 9]
+    }
+
+    private func record(_ kind: UInt8, _ epoch: UInt8, _ body: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = [kind, 0xFE, 0xFD, 0, epoch, 0, 0, 0, 0, 0, 0]
+        bytes.append(UInt8(body.count >> 8))
+        bytes.append(UInt8(body.count & 255))
+        bytes += body
+        return bytes
     }
 
     private func walk(_ datagram: [UInt8], role: DTLSRole, isConnected: Bool = false) -> [[UInt8]] {

@@ -203,7 +203,9 @@ import Testing
 
     @Test(arguments: SRTPKeys.Profile.allCases)
     func keysOfAWrongLengthAreRefused(profile: SRTPKeys.Profile) {
-        for (local, remote) in [([], []), ([1], [2]), (SRTPPair.key(profile), []), ([], SRTPPair.key(profile))] {
+        let right = SRTPPair.key(profile)
+        let pairs: [([UInt8], [UInt8])] = [([], []), ([1], [2]), (right, []), ([], right)]
+        for (local, remote) in pairs {
             #expect(throws: SRTPError.keyLength) {
                 _ = try SRTPTransport(SRTPKeys(profile: profile, local: local, remote: remote))
             }
@@ -225,8 +227,12 @@ import Testing
     }
 
     private func rtpPacket(sequenceNumber: UInt16, ssrc: UInt32 = 0xCAFE_BABE, payloadLength: Int) -> [UInt8] {
-        [0x80, 111, UInt8(sequenceNumber >> 8), UInt8(sequenceNumber & 255), 0, 0, 0, 0]
-            + (0..<4).map { UInt8(ssrc >> (24 - 8 * $0) & 255) } + [UInt8](repeating: 7, count: payloadLength)
+        var packet: [UInt8] = [0x80, 111]
+        withUnsafeBytes(of: sequenceNumber.bigEndian) { packet += $0 }
+        packet += [0, 0, 0, 0] as [UInt8]
+        withUnsafeBytes(of: ssrc.bigEndian) { packet += $0 }
+        packet += [UInt8](repeating: 7, count: payloadLength)
+        return packet
     }
 
     private func bytes(_ hex: String) throws -> [UInt8] {
