@@ -68,7 +68,12 @@ extension ICEAgent {
     /// 487: the peer keeps its role, so ours changes and the check is sent anew at once (RFC 8445 7.2.5.1).
     private mutating func resolveConflict(_ index: Int, _ check: ICECheck) {
         guard !remoteIsLite else { return refuse(index, check) }
-        if check.wasControlling == isControlling { take(role: !check.wasControlling) }
+        let isInFlight = checklist.pairs[index].check?.transaction == check.transaction
+        if check.wasControlling == isControlling {
+            take(role: !check.wasControlling)
+        } else if !isInFlight {
+            return  // A late copy: the role has changed already, and the check has been sent anew.
+        }
         guard checklist.pairs[index].validation == nil else { return }
         checklist.pairs[index].cancel(leaving: .waiting)
         let id = checklist.pairs[index].id

@@ -21,9 +21,7 @@ struct STUNWriter {
     }
 
     mutating func username(_ bytes: [UInt8]) {
-        attribute(STUNAttribute.username, byteCount: bytes.count)
-        writer.bytes(bytes)
-        pad(bytes.count)
+        attribute(STUNAttribute.username, bytes)
     }
 
     mutating func priority(_ value: UInt32) {
@@ -78,6 +76,13 @@ struct STUNWriter {
         attribute(STUNAttribute.unknownAttributes, byteCount: types.count * 2)
         for type in types { writer.uint16(type) }
         pad(types.count * 2)
+    }
+
+    /// An attribute of any type, padded to 4 bytes.
+    mutating func attribute(_ type: UInt16, _ value: [UInt8]) {
+        attribute(type, byteCount: value.count)
+        writer.bytes(value)
+        pad(value.count)
     }
 
     /// Adds MESSAGE-INTEGRITY made with `key`, then FINGERPRINT.

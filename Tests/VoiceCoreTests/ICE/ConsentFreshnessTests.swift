@@ -1,0 +1,61 @@
+import Testing
+
+@testable import Support
+@testable import VoiceCore
+
+@Suite struct ConsentFreshnessTests {
+    private let start = Instant(nanoseconds: 1_000_000_000)
+
+    /// Runs it without any answer for so long, and notes what became due when.
+    private func due(_ consent: inout ConsentFreshness, for duration: Duration) -> [(after: Duration, due: String)] {
+        var entropy = Entropy.seeded(1)
+        var log: [(after: Duration, due: String)] = []
+        while consent.deadline <= start + duration {
+            let now = consent.deadline
+            let due = consent.handleTimeout(entropy: &entropy, at: now)
+            log.append((now - start, "\(due)"))
+            if case .expired = due { break }
+        }
+        return log
+    }
+
+    @Test func withoutAnswersItAsksIsDisconnectedAndExpires() {
+        var entropy = Entropy.seeded(2)
+        var consent = ConsentFreshness(lastAnswer: start, asks: true, entropy: &entropy, at: start)
+        let log = due(&consent, for: .seconds(60))
+        #expect(log.map(\.due).filter { $0 != "check" } == ["disconnected", "expired"])
+        #expect(log.first { $0.due == "disconnected" }?.after == .seconds(5))
+        #expect(log.last?.after == .seconds(30))
+        #expect((6...7).contains(log.filter { $0.due == "check" }.count))
+    }
+
+    @Test func aLiteAgentNeitherAsksNorIsDisconnectedButExpires() {
+        var entropy = Entropy.seeded(2)
+        var consent = ConsentFreshness(lastAnswer: start, asks: false, entropy: &entropy, at: start)
+        #expect(due(&consent, for: .seconds(60)).map(\.due) == ["expired"])
+    }
+
+    @Test func anAnswerEndsTheDisconnectionOnce() {
+        var entropy = Entropy.seeded(2)
+        var consent = ConsentFreshness(lastAnswer: start, asks: true, entropy: &entropy, at: start)
+        _ = due(&consent, for: .seconds(6))
+        #expect(consent.isDisconnected)
+        let first = consent.answered(at: start + .seconds(7))
+        let second = consent.answered(at: start + .seconds(8))
+        #expect(first)
+        #expect(!second)
+        #expect(consent.lastAnswer == start + .seconds(8))
+    }
+
+    @Test func anotherPairIsAskedAtOnceAndExpiresByItsOwnLastAnswer() {
+        var entropy = Entropy.seeded(2)
+        var consent = ConsentFreshness(lastAnswer: start, asks: true, entropy: &entropy, at: start)
+        let now = start + .seconds(20)
+        consent.move(lastAnswer: start + .seconds(1), at: now)
+        #expect(consent.deadline == now)
+        let log = due(&consent, for: .seconds(60))
+        #expect(log.first?.due == "check")
+        #expect(log.first { $0.due == "disconnected" }?.after == .seconds(25))
+        #expect(log.last?.after == .seconds(31))
+    }
+}
