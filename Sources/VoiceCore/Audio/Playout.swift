@@ -159,15 +159,26 @@ extension Playout {
             phase = .playing
             play(next, skips: false)
         case .waiting:
-            guard now &- estimate.base &- next.timestamp >= target || buffer.count > JitterBuffer.slotCount / 2 else {
-                invent(sampleCount: AudioFormat.frameSampleCount)
-                return
-            }
+            resume(with: next, at: now)
+        case .playing:
+            advance(to: next, shortenings: &shortenings, at: now)
+        }
+    }
+
+    /// Nothing was there for a while and now a packet waits: it plays when it is due, the copy it carries as long before.
+    private mutating func resume(with next: JitterBuffer.Entry, at now: Int64) {
+        let lateness = now &- estimate.base &- next.timestamp &- target
+        let copied = Int64(next.packet.frameSampleCount)
+        let hasCopy = lostCount(before: next) > 0 && next.timestamp &- position >= copied && next.packet.hasFEC
+        if lateness >= 0 || buffer.count > JitterBuffer.slotCount / 2 {
             phase = .playing
             noteLost(before: next)
             play(next, skips: false)
-        case .playing:
-            advance(to: next, shortenings: &shortenings, at: now)
+        } else if hasCopy, (0..<Int64(AudioFormat.frameSampleCount)).contains(lateness + copied) {
+            phase = .playing
+            recover(from: next, sampleCount: Int(copied))
+        } else {
+            invent(sampleCount: AudioFormat.frameSampleCount)
         }
     }
 

@@ -55,7 +55,7 @@ extension Duration {
     var in65536ths: UInt32 {
         let nanoseconds = UInt64(max(0, wholeNanoseconds))
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        return UInt32(clamping: seconds << 16 + (rest << 16) / 1_000_000_000)
+        return UInt32(clamping: (seconds << 16) + (rest << 16) / 1_000_000_000)
     }
 
     init(in65536ths count: UInt32) {
