@@ -4,13 +4,6 @@
 /// timestamp. A histogram of lateness that slowly forgets gives the target: what 97 of 100 packets keep to. One packet that is late
 /// therefore changes nothing, and a sender that paused is not taken for a slow network. Times are in samples of 48 kHz.
 struct DelayEstimate: ~Copyable {
-    /// What became of the sender's time line.
-    enum Outcome: Equatable, Sendable {
-        case steady
-        /// The packet's timestamp has nothing to do with those before, or the sender had paused: the line begins anew.
-        case newTimeLine
-    }
-
     private static let windowCount = 128
     /// 5 ms.
     private static let binSampleCount: Int64 = 240
@@ -38,7 +31,7 @@ struct DelayEstimate: ~Copyable {
     private(set) var target: Int64 = 0
 
     /// Takes one packet into account, late ones too, but no duplicate.
-    mutating func record(timestamp: Int64, arrival: Int64) -> Outcome {
+    mutating func record(timestamp: Int64, arrival: Int64) {
         let offset = arrival &- timestamp
         let sinceLast = arrival &- lastArrival
         lastArrival = max(lastArrival, arrival)
@@ -53,12 +46,6 @@ struct DelayEstimate: ~Copyable {
         add(offset)
         lateness = offset &- base
         count(lateness)
-        return isNewLine ? .newTimeLine : .steady
-    }
-
-    /// When a sample with this timestamp is due, with a delay that is `extra` above the target; on the clock's sample count.
-    func due(timestamp: Int64, extra: Int64 = 0) -> Int64 {
-        base &+ timestamp &+ target &+ extra
     }
 
     /// Forgets the time line but not what was learnt of the network.

@@ -16,8 +16,6 @@ struct Playout: ~Copyable {
         case playing
     }
 
-    /// From here on invented sound fades, 80 ms, until it is silent at 200 ms.
-    private static let fadeFrameCounts = (start: 8, end: 20)
     /// Above the target by this much, pauses are left out: 40 ms.
     private static let shorteningExcess: Int64 = 1920
     /// Above the target by this much, sound is left out: 500 ms.
@@ -40,10 +38,7 @@ struct Playout: ~Copyable {
     private var expectedSequence: Int64?
     /// What the sound queued last is.
     private var kind = PlayoutKind.silence
-    /// Frames that were invented in a row.
-    private var concealedRun = fadeFrameCounts.end
-    /// The gain at the end of the frame before.
-    private var gain: Float = 1
+    private var fade = Fade()
     private var endsNow = false
     /// The share of packets lost lately, and since when none carried FEC.
     private var lossShare: Float = 0
@@ -89,7 +84,7 @@ struct Playout: ~Copyable {
             counts.malformedCount += 1
             return
         }
-        _ = estimate.record(timestamp: entry.timestamp, arrival: arrivedAt.sampleCount)
+        estimate.record(timestamp: entry.timestamp, arrival: arrivedAt.sampleCount)
         packetsSinceFEC = packet.hasFEC ? 0 : packetsSinceFEC &+ (packetsSinceFEC == .max ? 0 : 1)
         lastSampleCount = packet.sampleCount
     }
@@ -106,10 +101,13 @@ struct Playout: ~Copyable {
         }
         if phase == .playing { counts.delay = Duration(sampleCount: delay(at: now.sampleCount)) }
         queue.take(into: frame)
-        let result = kind
-        shape(frame)
-        count(result)
-        return result
+        fade.shape(frame, kind, endsNow: endsNow)
+        if endsNow {
+            endsNow = false
+            queue.removeAll()
+        }
+        count(kind)
+        return kind
     }
 
     /// Forgets all sound that waits, within 10 ms and without a click; what comes from now on plays.
@@ -282,7 +280,7 @@ extension Playout {
     /// Continues the sound before; silence where that has gone on for too long.
     private mutating func invent(sampleCount: Int) {
         let room = queue.room()
-        if concealedRun >= Self.fadeFrameCounts.end {
+        if fade.isSilent {
             kind = .silence
             for index in 0..<sampleCount { room[index] = 0 }
         } else {
@@ -297,34 +295,6 @@ extension Playout {
             for index in 0..<sampleCount { room[index] = 0 }
             return
         }
-    }
-
-    /// Fades invented sound out, and brings back what comes after it.
-    private mutating func shape(_ frame: UnsafeMutableBufferPointer<Int16>) {
-        var goal: Float = 1
-        var rampSampleCount = 120  // 2.5 ms: no click, and the onset of a word stays
-        switch kind {
-        case .decoded, .fec:
-            concealedRun = 0
-        case .silence:
-            goal = gain
-        case .concealed:
-            concealedRun = min(concealedRun + 1, Self.fadeFrameCounts.end)
-            let (start, end) = Self.fadeFrameCounts
-            goal = min(gain, Float(end - max(concealedRun, start)) / Float(end - start))
-            rampSampleCount = frame.count
-        }
-        if endsNow {
-            endsNow = false
-            goal = 0
-            rampSampleCount = frame.count
-            concealedRun = Self.fadeFrameCounts.end
-            queue.removeAll()
-        }
-        if gain != 1 || goal != 1 {
-            frame.ramp(from: gain, to: goal, over: rampSampleCount)
-        }
-        gain = goal
     }
 
     private mutating func count(_ kind: PlayoutKind) {

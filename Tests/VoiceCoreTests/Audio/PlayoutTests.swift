@@ -102,7 +102,7 @@ import Testing
         #expect(heard.sound.count > 470_000)
         #expect(heard.sound.elementsEqual(bare.prefix(heard.sound.count)))
         #expect(heard.count(.concealed) == 0)
-        #expect(heard.statistics.receivedCount == 498 || heard.statistics.receivedCount == 500)
+        #expect(heard.statistics.receivedCount == 498)
         #expect(heard.statistics.lostCount == 0)
         #expect(heard.delays.allSatisfy { $0 < 15 })
     }
@@ -120,7 +120,8 @@ import Testing
         var entropy = Entropy.seeded(1)
         let heard = try play(
             stream(packets) { _ in Double.random(in: 0..<4, using: &entropy) }, seconds: 5)
-        #expect(Sound.correlation(Array(tone[96_000..<110_000]), Array(heard.pcm[98_000..<113_000]), maximumLag: 800) > 0.99)
+        let (spoken, sounded) = (Array(tone[96_000..<110_000]), Array(heard.pcm[98_000..<113_000]))
+        #expect(Sound.correlation(spoken, sounded, maximumLag: 800) > 0.99)
     }
 
     @Test(arguments: [2, 3, 6]) func longerPacketsArePlayedWhole(frameCount: Int) throws {
@@ -203,7 +204,7 @@ import Testing
         let later = heard.kinds.dropFirst(300)
         #expect(Double(later.filter { $0 == .concealed }.count) / Double(later.count) < 0.04)
         #expect(heard.delays.dropFirst(300).allSatisfy { $0 < 110 })
-        #expect(heard.statistics.lostCount == 0 || heard.statistics.lostCount < 10)
+        #expect(heard.statistics.lostCount < 10)
     }
 
     @Test func reorderedPacketsArePutInOrder() throws {
