@@ -30,7 +30,8 @@ struct JitterBuffer: ~Copyable {
     private static let maximumDropout = 3000
     private static let maximumMisorder = 100
 
-    private struct Slot: BitwiseCopyable {
+    /// Not private: Swift 6.0.3 then emits a broken module.
+    struct Slot: BitwiseCopyable {
         var sequence: Int64 = -1
         var timestamp: Int64 = 0
         var byteCount = 0

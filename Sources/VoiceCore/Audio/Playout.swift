@@ -48,7 +48,11 @@ struct Playout: ~Copyable {
 
     /// - Throws: libopus has no memory for a decoder.
     init() throws(OpusError) {
-        decoder = try OpusDecoder()
+        self.init(decoder: try OpusDecoder())
+    }
+
+    private init(decoder: consuming OpusDecoder) {
+        self.decoder = decoder
     }
 
     /// Takes one packet in.

@@ -71,7 +71,8 @@ struct RTPSender: Sendable {
     /// - Returns: nil where the block is not about this stream or names no report of ours, or a delay that cannot be.
     func roundTrip(from block: ReportBlock, at now: Instant) -> Duration? {
         guard block.ssrc == ssrc, let sentAt = reports.time(ofMiddle: block.lastSenderReport) else { return nil }
-        let roundTrip = now - sentAt - Duration(in65536ths: block.delaySinceLastSenderReport)
+        let elapsed: Duration = now - sentAt
+        let roundTrip = elapsed - Duration(in65536ths: block.delaySinceLastSenderReport)
         // A far end on the same machine rounds its delay up by as much as one unit.
         guard roundTrip > .microseconds(-16) else { return nil }
         return max(.zero, roundTrip)
