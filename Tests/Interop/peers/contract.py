@@ -6,6 +6,7 @@ seconds of CLOCK_MONOTONIC, which every process on the machine shares:
 
     listening                   the routes can be asked
     voice       voice           a voice was begun
+    answered    voice           (pion) its answer is ready
     state       voice, state    the peer connection's own word
     first_sound voice           the first sound above -50 dBFS came out of the decoder
     muted       voice           (offering) the peer's own microphone is silent from here on

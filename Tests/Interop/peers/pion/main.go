@@ -1,8 +1,10 @@
-// pion as answerer: serves the two routes of the backend contract and sends every Opus packet it hears straight back.
+// pion as answerer: serves the two routes of the backend contract and sends every Opus packet it hears straight back, or,
+// with -packets, speaks from connected on what that file holds: Opus packets of 20 ms, each after its length in two bytes.
 // It prints the events that contract.py describes. Built in GOPATH mode from Debian's Go sources; see ../../run.
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/pion/rtcp"
 	"github.com/pion/webrtc/v3"
+	"github.com/pion/webrtc/v3/pkg/media"
 )
 
 var opus = webrtc.RTPCodecCapability{MimeType: webrtc.MimeTypeOpus, ClockRate: 48000, Channels: 2}
@@ -58,16 +61,62 @@ func (c *call) end(by string) {
 	})
 }
 
+// speech is what -packets names; empty: echo.
+var speech [][]byte
+
+func readSpeech(path string) error {
+	content, err := os.ReadFile(path)
+	for err == nil && len(content) >= 2 {
+		size := int(binary.BigEndian.Uint16(content))
+		if size > len(content)-2 {
+			return fmt.Errorf("%s ends within a packet", path)
+		}
+		speech = append(speech, content[2:2+size])
+		content = content[2+size:]
+	}
+	return err
+}
+
+// speak sends the packets at their pace, over and over, until the track is closed.
+func speak(track *webrtc.TrackLocalStaticSample, isOver <-chan struct{}) {
+	const packet = 20 * time.Millisecond
+	ticker := time.NewTicker(packet)
+	defer ticker.Stop()
+	for index := 0; ; index++ {
+		track.WriteSample(media.Sample{Data: speech[index%len(speech)], Duration: packet})
+		select {
+		case <-ticker.C:
+		case <-isOver:
+			return
+		}
+	}
+}
+
 func (c *call) answer(offer string) (string, error) {
 	echo, err := webrtc.NewTrackLocalStaticRTP(opus, "audio", "echo")
 	if err != nil {
 		return "", err
 	}
-	if _, err = c.connection.AddTrack(echo); err != nil {
+	spoken, err := webrtc.NewTrackLocalStaticSample(opus, "audio", "speech")
+	if err != nil {
 		return "", err
 	}
+	var track webrtc.TrackLocal = echo
+	if len(speech) > 0 {
+		track = spoken
+	}
+	if _, err = c.connection.AddTrack(track); err != nil {
+		return "", err
+	}
+	isOver := make(chan struct{})
 	c.connection.OnConnectionStateChange(func(state webrtc.PeerConnectionState) {
 		event("state", map[string]any{"voice": c.id, "state": state.String()})
+		if state == webrtc.PeerConnectionStateConnected && len(speech) > 0 {
+			go speak(spoken, isOver)
+		}
+		if state == webrtc.PeerConnectionStateClosed && len(speech) > 0 {
+			close(isOver)
+		}
 		if state == webrtc.PeerConnectionStateDisconnected || state == webrtc.PeerConnectionStateFailed {
 			c.end("connection " + state.String())
 		}
@@ -79,7 +128,9 @@ func (c *call) answer(offer string) (string, error) {
 			if err != nil {
 				return
 			}
-			echo.WriteRTP(packet)
+			if len(speech) == 0 {
+				echo.WriteRTP(packet)
+			}
 		}
 	})
 	remote := webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer}
@@ -115,7 +166,14 @@ func (c *call) watchReports(receiver *webrtc.RTPReceiver) {
 
 func main() {
 	port := flag.Int("port", 8080, "where the two routes are served on 127.0.0.1")
+	packets := flag.String("packets", "", "a file of Opus packets to speak; without it what is heard is sent back")
 	flag.Parse()
+	if *packets != "" {
+		if err := readSpeech(*packets); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+	}
 
 	var lock sync.Mutex
 	calls := map[string]*call{}
@@ -151,6 +209,7 @@ func main() {
 			refuse(w, http.StatusInternalServerError, "peer", err)
 			return
 		}
+		event("answered", map[string]any{"voice": c.id})
 		reply(w, http.StatusOK, map[string]string{"id": c.id, "sdp": answer})
 	}
 	hangUp := func(w http.ResponseWriter, voice string) {
