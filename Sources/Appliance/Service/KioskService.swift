@@ -146,9 +146,10 @@ final class KioskService {
         timer = kiosk.deadline.map { deadline in
             let task = Task { [weak self] in
                 let wait = max(.zero, deadline - Instant.now())
-                guard (try? await Task.sleep(for: wait, clock: SuspendingClock())) != nil else { return }
-                self?.timer = nil
-                self?.post(.timer)
+                guard (try? await Task.sleep(for: wait, clock: SuspendingClock())) != nil, !Task.isCancelled, let self
+                else { return }
+                self.timer = nil
+                self.post(.timer)
             }
             return (deadline, task)
         }
@@ -212,7 +213,6 @@ final class KioskService {
         stopMetering(call)
         tellBackend(call)
         opener.prepare()
-        if voice.state == .closed { post(.voice(.state(.closed), call: call.number)) }
     }
 
     /// Tells the backend, in the background, that the voice it started is over.
@@ -249,7 +249,8 @@ final class KioskService {
         metering = Task { [weak self] in
             var untilLevel = Self.levelPeriod
             while let period = self?.pause(call) {
-                guard (try? await Task.sleep(for: period, clock: SuspendingClock())) != nil, let self else { return }
+                guard (try? await Task.sleep(for: period, clock: SuspendingClock())) != nil, !Task.isCancelled, let self
+                else { return }
                 self.lookForFirstSound(call)
                 untilLevel -= period
                 guard untilLevel <= .zero else { continue }

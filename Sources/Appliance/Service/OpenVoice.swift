@@ -6,6 +6,7 @@ protocol OpenVoice: AnyObject {
     var id: String { get }
     var state: PBVoiceState { get }
     func mute(_ muted: Bool)
+    /// Ends it; `onState` is told of `closed`.
     func close()
 }
 

@@ -36,9 +36,12 @@ import Testing
     private final class FakeBackend: VoiceBackend {
         let calls = Mutex<[String]>([])
         let refusal: BackendError?
+        /// Never answers: `start` ends by being cancelled.
+        let hangs: Bool
 
-        init(refusal: BackendError? = nil) {
+        init(refusal: BackendError? = nil, hangs: Bool = false) {
             self.refusal = refusal
+            self.hangs = hangs
         }
 
         func start(offer: String) async throws -> PBStartedVoice {
@@ -47,6 +50,7 @@ import Testing
                 return calls.filter { $0 == "start" }.count
             }
             if let refusal { throw refusal }
+            if hangs { try await Task.sleep(for: .seconds(3600)) }
             return PBStartedVoice(id: "voice-\(count)", sdp: "answer")
         }
 
@@ -94,7 +98,8 @@ import Testing
                 do {
                     started = try await start("offer")
                 } catch {
-                    throw PBVoiceError(.refused, "The backend refused.", underlying: error)
+                    throw PBVoiceError(
+                        Task.isCancelled ? .cancelled : .refused, "The backend refused.", underlying: error)
                 }
                 if failsAfterStart { throw PBVoiceError(.invalidAnswer, "The answer cannot be used.") }
                 let voice = FakeVoice(id: started.id, onState: onState)
@@ -149,6 +154,13 @@ import Testing
     @Test func aVoiceThatTheBackendStartedInVainIsClosedThere() async throws {
         let visit = try await visit("press\nawait connecting\nquit", failsAfterStart: true)
         #expect(visit.backendCalls == ["start", "close voice-1"])
+        #expect(visit.voices.isEmpty)
+    }
+
+    @Test func aQuitWhileConnectingGivesTheConnectUp() async throws {
+        let visit = try await visit("press\nawait connecting\nquit", backend: FakeBackend(hangs: true))
+        #expect(visit.happenings.suffix(2) == [.state(.connecting), .led(.muted)])
+        #expect(visit.backendCalls == ["start"])
         #expect(visit.voices.isEmpty)
     }
 
