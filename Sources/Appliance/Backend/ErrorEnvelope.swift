@@ -14,7 +14,8 @@ struct ErrorEnvelope: Equatable {
     /// Reads the canonical form {error, error_description, status, request_id, data}, {error, message}, {message}, and
     /// {error: {code, type, message}}.
     init(reading body: [UInt8]) {
-        guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(body)) else { return }  // no JSON: nothing is known
+        // No JSON: nothing is known.
+        guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(body)) else { return }
         let text = wire.text.merging(wire.error) { outer, _ in outer }
         code = [wire.text["error"], wire.error["code"], wire.error["type"], wire.text["code"]]
             .compactMap { $0 }.first { Self.isCode($0) }

@@ -68,7 +68,8 @@ import VoiceCore
         let task = Task { try await client.start(offer: "v=0") }
         _ = await server.request { $0.target == "/voice/lobby" }
         task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }  // while the server still holds the answer
+        // while the server still holds the answer
+        await #expect(throws: CancellationError.self) { try await task.value }
         gate.signal()
         let close = await server.request { $0.target.hasSuffix("/close") }
         #expect(close?.target == "/voice/lobby/voice-1/close")

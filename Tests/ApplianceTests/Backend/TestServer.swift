@@ -79,10 +79,20 @@ final class TestServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// The next request that the condition holds for.
-    func request(where condition: (Request) -> Bool) async -> Request? {
-        for await request in requests where condition(request) { return request }
-        return nil
+    /// The next request that the condition holds for; nil where none comes within 20 s.
+    func request(where condition: @Sendable @escaping (Request) -> Bool) async -> Request? {
+        await withTaskGroup(of: Request?.self) { group in
+            group.addTask { [requests] in
+                for await request in requests where condition(request) { return request }
+                return nil
+            }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(20))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
     }
 
     /// A port on which nobody listens.
