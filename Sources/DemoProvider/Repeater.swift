@@ -1,3 +1,5 @@
+import Glibc
+
 /// Tells speech from quiet by its energy, 10 ms at a time. Pure; enough for a demonstration.
 struct SpeechDetector {
     /// A frame is loud from -45 dBFS on: below speech at any usual distance, above what an encoder makes of silence.
@@ -55,12 +57,15 @@ struct Repeater: ~Copyable {
     /// - Parameter quietFrameLimit: how many quiet frames end an utterance.
     init(quietFrameLimit: Int) {
         self.quietFrameLimit = max(1, quietFrameLimit)
-        ring = .allocate(capacity: Self.ringFrameCount * Self.frameSampleCount)
-        ring.initialize(repeating: 0, count: Self.ringFrameCount * Self.frameSampleCount)
+        // calloc gives this much as pages untouched: filling 6 MB here would keep the offer's answer waiting for a millisecond.
+        guard let memory = calloc(Self.ringFrameCount * Self.frameSampleCount, MemoryLayout<Int16>.stride) else {
+            preconditionFailure("There is no memory for a minute of sound.")
+        }
+        ring = memory.bindMemory(to: Int16.self, capacity: Self.ringFrameCount * Self.frameSampleCount)
     }
 
     deinit {
-        ring.deallocate()
+        free(ring)
     }
 
     /// - Parameter frame: 480 samples, mono, 48 kHz, Int16: what came from the other side.
