@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 import speech
 from processes import Program
-from sound import LEAD
 
 CALLS = 2
 PORT = 8080
@@ -71,12 +70,12 @@ def appliance_calls(stage, binary, peer, outcome):
     config = stage.folder / "talkpost.conf"
     config.write_text(
         f"[backend]\nurl = http://127.0.0.1:{PORT}/voice/{{chat}}\nchat = lobby\n"
-        f"[talk]\nmode = hold\nidle_end = {round(sound.talk - sound.release + 0.5)} s\n"
+        f"[talk]\nmode = hold\nidle_end = {round(sound.talk - sound.release + sound.lead)} s\n"
         f"[sound]\nmicrophone = wav:{sound.microphone}\nspeaker = wav:{stage.folder}/offerer-{{call}}.wav\n"
         f"[button]\nsource = script:{stage.folder}/button.script\n"
         "[led]\noutput = none\n[log]\ntarget = console\nlevel = debug\n"
     )
-    call = f"press\nawait connected 10\nafter {sound.release:.2f}\nrelease\nawait closed 20\n"
+    call = f"press\nafter {sound.release:.2f}\nawait connected 10\nrelease\nawait closed 20\n"
     (stage.folder / "button.script").write_text("await ready 10\n" + call * CALLS + "after 0.3\nquit\n")
     appliance = stage.start("talkpost", [binary, "run", "--config", config, "--events", "-"])
     code = appliance.await_end(CALLS * (sound.talk + 20) + 15)
@@ -163,7 +162,7 @@ def _spoken(outcome, sound, call, path):
     enough = score.correlation >= LEAST_CORRELATION
     if not outcome.need(enough, f"call {call}: the sentence spoken to the provider scores {score.correlation:.2f}"):
         return
-    shift = int((score.lag - LEAD) * speech.RATE)
+    shift = int((score.lag - sound.lead) * speech.RATE)
     muted = speech.Span(sound.aside_span.start + shift, sound.aside_span.end + shift)
     level = speech.loudest(recording, muted)
     outcome.measure("muted_dbfs", level, 1)

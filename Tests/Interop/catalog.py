@@ -20,7 +20,11 @@ class NotInstalled(Exception):
 
 @dataclass(frozen=True)
 class Peer:
-    """One implementation. `echoes`: it sends back what it hears instead of speaking and recording by itself."""
+    """One implementation.
+
+    `echoes`: it sends back what it hears instead of speaking and recording by itself. `lead`: seconds of silence before
+    the first word, longer than it takes to connect with a busy machine's first call.
+    """
 
     name: str
     roles: tuple
@@ -29,6 +33,7 @@ class Peer:
     is_from_pypi: bool = False
     echoes: bool = False
     keeps_log: bool = False
+    lead: float = 1.0
 
     def install(self):
         if self.packages:
@@ -54,7 +59,7 @@ ALL = {
         Peer("aiortc", ("answerer", "offerer"), ("asyncio_peer.py",), is_from_pypi=True),
         Peer("wrtc", ("answerer", "offerer"), ("asyncio_peer.py", "--library", "wrtc"), is_from_pypi=True),
         Peer("chromium", ("answerer", "offerer"), ("chromium.py",), "chromium.packages", keeps_log=True),
-        Peer("gstreamer", ("answerer", "offerer"), ("gstreamer.py",), "gstreamer.packages"),
+        Peer("gstreamer", ("answerer", "offerer"), ("gstreamer.py",), "gstreamer.packages", lead=1.5),
         Peer("janus-full", ("answerer",), ("janus.py",), "janus.packages", echoes=True, keeps_log=True),
         Peer("janus-lite", ("answerer",), ("janus.py", "--lite"), "janus.packages", echoes=True, keeps_log=True),
         Peer("pion", ("answerer",), ("pion",), "pion.packages", echoes=True),

@@ -104,7 +104,7 @@ def main():
         except catalog.NotInstalled as error:
             missing[name] = f"not installed: {error}"
     options.keep.mkdir(parents=True, exist_ok=True)
-    sound = Sound(options.keep)
+    sounds = {lead: Sound(options.keep / f"sound-{lead}", lead) for lead in {ALL[name].lead for name, _ in cases}}
 
     waiting = queue.SimpleQueue()
     for number, case in enumerate(cases):
@@ -120,7 +120,7 @@ def main():
                 rows[number] = {"peer": case[0], "role": case[1], "ok": False, "why": missing[case[0]]}
             else:
                 try:
-                    rows[number] = play(case, number, options, sound)
+                    rows[number] = play(case, number, options, sounds[ALL[case[0]].lead])
                 except Exception as error:
                     why = f"{type(error).__name__}: {error}"
                     rows[number] = {"peer": case[0], "role": case[1], "ok": False, "why": why}

@@ -1,12 +1,12 @@
 """The sentences of a call, made with espeak-ng, and the times at which each is spoken.
 
-    seconds from connected   0    LEAD               +SETTLE                          end
-    microphone               ---- the question ------------- GAP --- the aside -------
-    button                   pressed                 released (muted a little later)
-    provider                 ------------------------ the reply ----------------------
+    seconds      0    lead             +SETTLE                          end
+    microphone   ---- the question ----------- GAP --- the aside --------
+    button       pressed               released (muted a little later)
+    provider     --------------------- the reply ------------------------
 
-The aside is spoken while muted and must not arrive. A microphone of the appliance starts with the voice, so a little
-before connected; GAP is long enough for that.
+The aside is spoken while muted and must not arrive. The appliance's microphone counts from the press, the others from
+connected: `lead` is longer than a peer takes to connect.
 """
 
 import subprocess
@@ -14,9 +14,8 @@ import subprocess
 import numpy as np
 import speech
 
-LEAD = 1.0
 SETTLE = 0.6
-GAP = 2.6
+GAP = 2.0
 END = 0.8  # after the last word, so that what is under way arrives
 
 QUESTION = "Could you tell me when the workshop opens?"
@@ -27,13 +26,15 @@ REPLY = "It opens at nine, and closes again at noon."
 class Sound:
     """The spoken WAVs in a folder, and where each sentence lies in them."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, lead):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.lead = lead
         self.question, self.aside, self.reply = (self._say(folder, text) for text in (QUESTION, ASIDE, REPLY))
-        self.release = LEAD + self._seconds(self.question) + SETTLE
-        aside_at = LEAD + self._seconds(self.question) + GAP
+        self.release = lead + self._seconds(self.question) + SETTLE
+        aside_at = lead + self._seconds(self.question) + GAP
         self.aside_span = speech.Span(int(aside_at * speech.RATE), int(aside_at * speech.RATE) + len(self.aside))
         self.talk = aside_at + self._seconds(self.aside) + END
-        self.microphone = self._write(folder / "microphone.wav", (LEAD, self.question), (aside_at, self.aside))
+        self.microphone = self._write(folder / "microphone.wav", (lead, self.question), (aside_at, self.aside))
         self.provider = self._write(folder / "provider.wav", (self.release, self.reply))
 
     @staticmethod

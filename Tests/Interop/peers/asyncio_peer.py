@@ -69,11 +69,13 @@ class Call:
         self._watch_transport()
         return self.connection.localDescription.sdp
 
-    async def offer(self, start):
+    async def offer(self):
         self.connection.addTrack(self.speech)
         self.connection.createDataChannel("events")
         await self.connection.setLocalDescription(await self.connection.createOffer())
-        answer = await start(self.connection.localDescription.sdp)
+        return self.connection.localDescription.sdp
+
+    async def accept(self, answer):
         await self.connection.setRemoteDescription(RTCSessionDescription(answer, "answer"))
         self._watch_transport()
 
@@ -150,14 +152,10 @@ async def offering():
     for number in range(1, options.calls + 1):
         voice = str(number)
         event("voice", voice=voice)
-        call, started = Call(voice), {}
-
-        async def start(offer):
-            started.update(await asyncio.to_thread(post, options.url, {"sdp": offer}))
-            return started["sdp"]
-
+        call = Call(voice)
         try:
-            await call.offer(start)
+            started = await asyncio.to_thread(post, options.url, {"sdp": await call.offer()})
+            await call.accept(started["sdp"])
             await asyncio.wait_for(call.connected.wait(), 15)
             await asyncio.sleep(options.mute_after)
             call.speech.is_muted = True

@@ -160,7 +160,8 @@ class Recording:
             event("first_sound", voice=self._voice)
 
     def write(self):
-        if not self._path:
+        """Nothing heard, nothing written."""
+        if not self._path or not self._data:
             return
         size = len(self._data)
         header = struct.pack(

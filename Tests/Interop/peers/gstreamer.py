@@ -59,14 +59,16 @@ class Call:
         self._apply("set-remote-description", offer, GstWebRTC.WebRTCSDPType.OFFER)
         return self._describe("create-answer", "answer", GstWebRTC.WebRTCSDPType.ANSWER)
 
-    def offer(self, start):
+    def offer(self):
         # An offer made before the format of the sound is settled has no section for it.
         pad = self._peer.get_static_pad("sink_0")
         until = time.monotonic() + PATIENCE
         while pad.get_current_caps() is None and time.monotonic() < until:
             time.sleep(0.002)
         self._peer.emit("create-data-channel", "events", None)
-        answer = start(self._describe("create-offer", "offer", GstWebRTC.WebRTCSDPType.OFFER))
+        return self._describe("create-offer", "offer", GstWebRTC.WebRTCSDPType.OFFER)
+
+    def accept(self, answer):
         self._apply("set-remote-description", answer, GstWebRTC.WebRTCSDPType.ANSWER)
 
     def end(self):
@@ -165,10 +167,13 @@ def opus_format(offer):
 
 
 def warm_up():
-    """Loads the plugins, which the first call would otherwise wait for."""
-    pipeline = Gst.parse_launch(SENDING.format(format=111) + HEARING.replace("rtpopusdepay", "fakesrc ! rtpopusdepay"))
-    pipeline.set_state(Gst.State.READY)
-    pipeline.set_state(Gst.State.NULL)
+    """Makes an offer for nobody: the first call would otherwise wait seconds for plugins and their libraries."""
+    hearing = Gst.parse_bin_from_description(HEARING, True)
+    hearing.set_state(Gst.State.READY)
+    hearing.set_state(Gst.State.NULL)
+    call = Call("0")
+    call.offer()
+    call.end()
 
 
 def answering():
@@ -196,14 +201,10 @@ def offering():
     for number in range(1, options.calls + 1):
         voice = str(number)
         event("voice", voice=voice)
-        call, started = Call(voice), {}
-
-        def start(offer):
-            started.update(post(options.url, {"sdp": offer}))
-            return started["sdp"]
-
+        call = Call(voice)
         try:
-            call.offer(start)
+            started = post(options.url, {"sdp": call.offer()})
+            call.accept(started["sdp"])
             if not call.connected.wait(PATIENCE):
                 raise TimeoutError("connected")
             time.sleep(options.mute_after)

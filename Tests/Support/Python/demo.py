@@ -20,6 +20,7 @@ TAIL = 0.8  # seconds the button stays pressed after the last word, and seconds 
 
 SCRIPT = """\
 await ready 10
+after 0.5
 press
 await connected 10
 after {talk:.2f}
