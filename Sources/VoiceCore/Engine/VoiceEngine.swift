@@ -34,6 +34,8 @@ struct VoiceEngine: ~Copyable {
     /// What says the end, kept to be said again.
     private var farewell: [[UInt8]] = []
     private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
+    /// For one message of the DTLS application protocol: a whole record (RFC 6347 4.1).
+    private let message = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
 
     /// - Parameters:
     ///   - identity: the certificate whose fingerprint the description carries.
@@ -52,6 +54,7 @@ struct VoiceEngine: ~Copyable {
 
     deinit {
         outgoing.deallocate()
+        message.deallocate()
     }
 
     /// Whether all is said and done; nothing comes out any more.
@@ -223,8 +226,8 @@ struct VoiceEngine: ~Copyable {
                 sink.send(UnsafeRawBufferPointer(rebasing: outgoing[..<byteCount]), to: route)
             }
         }
-        while let byteCount = dtls?.nextApplicationData(into: outgoing) {
-            sink.report(.applicationData(Array(outgoing[..<byteCount])))
+        while let byteCount = dtls?.nextApplicationData(into: message) {
+            sink.report(.applicationData(Array(message[..<byteCount])))
         }
         guard let state = dtls?.phase else { return }
         switch state {
@@ -269,7 +272,10 @@ struct VoiceEngine: ~Copyable {
             return
         }
         do {
-            if let keys = try dtls?.srtpKeys() { try media.start(keys, at: now) }
+            if var keys = try dtls?.srtpKeys() {
+                defer { keys.erase() }
+                try media.start(keys, at: now)
+            }
         } catch {
             finish(telling: .failed("SRTP cannot be set up: \(error)"), at: now, into: &sink)
             return

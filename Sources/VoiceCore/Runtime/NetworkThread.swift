@@ -18,9 +18,17 @@ struct NetworkThread: ~Copyable {
 
     private static let mailboxTag = UInt64.max
 
+    /// What the libraries do once in a process is done before the first press: libsrtp2 is started and kept so, and OpenSSL has
+    /// set up one association, which cost milliseconds the first time.
+    private static let libraries: SRTPLibrary? = {
+        if let identity = try? DTLSIdentity() { _ = try? DTLSTransport(role: .server, identity: identity) }
+        return try? SRTPLibrary()
+    }()
+
     /// Runs until the voice has ended. Called on a thread of its own.
     static func run(_ runtime: VoiceRuntime, side: VoiceSide) {
         do {
+            _ = Self.libraries
             let identity = try DTLSIdentity()
             let poll = try checked("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
             var thread = NetworkThread(runtime, side: side, identity: identity, poll: poll)
