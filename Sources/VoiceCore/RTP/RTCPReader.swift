@@ -26,24 +26,34 @@ struct RTCPReader {
     /// - Throws: the rest cannot be read; what came before it stands.
     mutating func next() throws(RTPError) -> RTCPPacket? {
         guard !reader.isAtEnd else { return nil }
-        do {
-            let first = try reader.uint8()
-            guard first >> 6 == 2 else { throw RTPError.wrongVersion }
-            let type = try reader.uint8()
-            var body = try reader.slice(4 * Int(try reader.uint16()))
-            if first & 0x20 != 0 {
-                // RFC 3550 6.4.1: a multiple of four, and only in the last part.
-                guard reader.isAtEnd, let count = body.last.map(Int.init), count > 0, count % 4 == 0,
-                    count <= body.count
-                else { throw RTPError.badPadding }
-                body = UnsafeRawBufferPointer(rebasing: body.dropLast(count))
-            }
-            return try part(type: type, count: first & 0x1F, body: ByteReader(body))
-        } catch let error as RTPError {
-            reader = ByteReader(UnsafeRawBufferPointer(start: nil, count: 0))
-            throw error
+        do throws(RTPError) {
+            return try read()
         } catch {
             reader = ByteReader(UnsafeRawBufferPointer(start: nil, count: 0))
+            throw error
+        }
+    }
+
+    private mutating func read() throws(RTPError) -> RTCPPacket {
+        let first, type: UInt8
+        var body: UnsafeRawBufferPointer
+        do throws(Truncated) {  // typed, so that a stranger's bytes cost no error box on the heap
+            first = try reader.uint8()
+            type = try reader.uint8()
+            body = try reader.slice(4 * Int(try reader.uint16()))
+        } catch {
+            throw .truncated
+        }
+        guard first >> 6 == 2 else { throw .wrongVersion }
+        if first & 0x20 != 0 {
+            // RFC 3550 6.4.1: a multiple of four, and only in the last part.
+            guard reader.isAtEnd, let count = body.last.map(Int.init), count > 0, count % 4 == 0, count <= body.count
+            else { throw .badPadding }
+            body = UnsafeRawBufferPointer(rebasing: body.dropLast(count))
+        }
+        do throws(Truncated) {
+            return try part(type: type, count: first & 0x1F, body: ByteReader(body))
+        } catch {
             throw .truncated
         }
     }

@@ -28,10 +28,11 @@ struct RTPHeader: Equatable, Sendable {
     /// - Parameter packet: one whole RTP packet, decrypted.
     /// - Throws: what is wrong with it; nothing of it may be used then.
     init(parsing packet: UnsafeRawBufferPointer) throws(RTPError) {
+        guard let first = packet.first else { throw .truncated }
+        guard first >> 6 == 2 else { throw .wrongVersion }
         var reader = ByteReader(packet)
-        do {
-            let first = try reader.uint8()
-            guard first >> 6 == 2 else { throw RTPError.wrongVersion }
+        do throws(Truncated) {  // typed, so that a stranger's bytes cost no error box on the heap
+            try reader.skip(1)
             let second = try reader.uint8()
             marker = second & 0x80 != 0
             payloadType = second & 0x7F
@@ -43,17 +44,15 @@ struct RTPHeader: Equatable, Sendable {
                 try reader.skip(2)
                 try reader.skip(4 * Int(try reader.uint16()))
             }
-            let start = reader.offset
-            var end = packet.count
-            if first & 0x20 != 0 {
-                guard let last = packet.last, last > 0, Int(last) <= end - start else { throw RTPError.badPadding }
-                end -= Int(last)
-            }
-            payload = start..<end
-        } catch let error as RTPError {
-            throw error
         } catch {
             throw .truncated
         }
+        let start = reader.offset
+        var end = packet.count
+        if first & 0x20 != 0 {
+            guard let last = packet.last, last > 0, Int(last) <= end - start else { throw .badPadding }
+            end -= Int(last)
+        }
+        payload = start..<end
     }
 }
