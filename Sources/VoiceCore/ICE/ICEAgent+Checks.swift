@@ -142,19 +142,22 @@ extension ICEAgent {
     }
 
     func earliestDeadline() -> Deadline? {
-        var earliest: Deadline?
-        func consider(_ instant: Instant?, _ reason: Deadline.Reason) {
-            earliest = Deadline.earliest(earliest, instant.map { Deadline(at: $0, reason: reason) })
-        }
-        for pair in checklist.pairs { consider(pair.check?.dueAt, .iceCheck) }
-        if hasCheckToStart { consider(nextCheckAt, .iceCheck) }
+        var check: Instant?
+        for pair in checklist.pairs { check = Self.earlier(check, pair.check?.dueAt) }
+        if hasCheckToStart { check = Self.earlier(check, nextCheckAt) }
         if isSelecting {
-            consider(hopeEnds, .iceCheck)
-            consider(checkingSince + Self.checkingLimit, .iceCheck)
-            consider(nominationDue, .iceNomination)
+            check = Self.earlier(check, hopeEnds)
+            check = Self.earlier(check, checkingSince + Self.checkingLimit)
         }
-        consider(consent?.deadline, .iceConsent)
-        return earliest
+        let checks = check.map { Deadline(at: $0, reason: .iceCheck) }
+        let nomination = nominationDue.map { Deadline(at: $0, reason: .iceNomination) }
+        let asking = consent.map { Deadline(at: $0.deadline, reason: .iceConsent) }
+        return Deadline.earliest(checks, Deadline.earliest(nomination, asking))
+    }
+
+    private static func earlier(_ a: Instant?, _ b: Instant?) -> Instant? {
+        guard let a, let b else { return a ?? b }
+        return min(a, b)
     }
 }
 

@@ -54,6 +54,7 @@ import Testing
         #expect(pair.priority(isControlling: true) == direct)
         pair.validation?.mappedAddress = SocketAddress("203.0.113.9:77")
         let reflexive = UInt64(110 << 24 | 65535 << 8 | 255)
-        #expect(pair.priority(isControlling: true) == reflexive << 32 + 2 * 2_130_706_431)
+        let expected: UInt64 = (reflexive << 32) + 4_261_412_862
+        #expect(pair.priority(isControlling: true) == expected)
     }
 }

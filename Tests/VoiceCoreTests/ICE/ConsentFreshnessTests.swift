@@ -23,10 +23,12 @@ import Testing
         var entropy = Entropy.seeded(2)
         var consent = ConsentFreshness(lastAnswer: start, asks: true, entropy: &entropy, at: start)
         let log = due(&consent, for: .seconds(60))
-        #expect(log.map(\.due).filter { $0 != "check" } == ["disconnected", "expired"])
+        let others = log.filter { $0.due != "check" }.map { $0.due }
+        #expect(others == ["disconnected", "expired"])
         #expect(log.first { $0.due == "disconnected" }?.after == .seconds(5))
         #expect(log.last?.after == .seconds(30))
-        #expect((6...7).contains(log.filter { $0.due == "check" }.count))
+        let checks = log.filter { $0.due == "check" }.count
+        #expect(checks == 6 || checks == 7)
     }
 
     @Test func aLiteAgentNeitherAsksNorIsDisconnectedButExpires() {

@@ -86,11 +86,11 @@ import Testing
 
     @Test(arguments: attributes)
     func anAttributeOfTheWrongLengthIsMalformed(type: UInt16, value: [UInt8], isGood: Bool) {
-        let padded = value + [UInt8](repeating: 0, count: -value.count & 3)
-        let header = Array(STUNVectors.request[4..<20])
-        let bytes =
-            [0, 1, 0, UInt8(padded.count + 4)] + header + [UInt8(type >> 8), UInt8(type & 255), 0, UInt8(value.count)]
-            + padded
+        var bytes: [UInt8] = [0, 1, 0, UInt8(value.count + 7 & ~3)]
+        bytes += STUNVectors.request[4..<20]
+        bytes += [UInt8(type >> 8), UInt8(type & 255), 0, UInt8(value.count)]
+        bytes += value
+        bytes += [UInt8](repeating: 0, count: -value.count & 3)
         let isRead = (try? parse(bytes) { _ in true }) ?? false
         #expect(isRead == isGood)
     }
