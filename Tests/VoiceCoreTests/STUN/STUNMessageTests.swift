@@ -86,7 +86,7 @@ import Testing
 
     @Test(arguments: attributes)
     func anAttributeOfTheWrongLengthIsMalformed(type: UInt16, value: [UInt8], isGood: Bool) {
-        var bytes: [UInt8] = [0, 1, 0, UInt8(value.count + 7 & ~3)]
+        var bytes: [UInt8] = [0, 1, 0, UInt8(4 + (value.count + 3) / 4 * 4)]
         bytes += STUNVectors.request[4..<20]
         bytes += [UInt8(type >> 8), UInt8(type & 255), 0, UInt8(value.count)]
         bytes += value
