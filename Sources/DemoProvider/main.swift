@@ -18,8 +18,10 @@ func serve(_ options: Options) throws {
     let provider = Provider(options, speech: speech, log: log) { offer, device, onState in
         let voice = try await AnsweringVoice.answer(
             offer: offer, device: device, configuration: chosen, onState: onState)
+        AnsweringVoice.prepare(chosen)
         return AnsweredVoice(answer: voice.answer, close: { voice.close() })
     }
+    AnsweringVoice.prepare(chosen)
     _ = Offer.read(Array(#"{"sdp":"v=0"}"#.utf8))  // the decoder's first use takes milliseconds
     let server = try HTTPServer(host: options.host, port: options.port) { provider.handle($0) }
     log.write(

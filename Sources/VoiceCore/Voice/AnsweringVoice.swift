@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The other side of a voice: takes an offer and answers it, as a provider does. For the demo provider and tests.
 ///
 /// Used from anywhere; ended by `close`, by the offering side, or by being let go of.
@@ -5,6 +7,20 @@ package final class AnsweringVoice: Sendable {
     /// The answer, an SDP, to hand back to who offered.
     package let answer: String
     private let runtime: VoiceRuntime
+
+    /// Made before it is needed: sockets, candidates, key and certificate of the next answer.
+    private static let prepared = Mutex<VoiceRuntime?>(nil)
+
+    /// Makes ready what the next `answer`, which is to have the same configuration, needs. Optional; returns at once.
+    package static func prepare(_ configuration: VoiceConfiguration = VoiceConfiguration()) {
+        prepared.withLock { prepared in
+            if prepared == nil { prepared = try? makeRuntime(configuration) }
+        }
+    }
+
+    private static func makeRuntime(_ configuration: VoiceConfiguration) throws(PBVoiceError) -> VoiceRuntime {
+        try VoiceRuntime(side: .answering, configuration: configuration) { _ in }
+    }
 
     /// Answers an offer; media flows once the offering side connects.
     /// - Parameters:
@@ -15,7 +31,11 @@ package final class AnsweringVoice: Sendable {
         offer: String, device: any AudioDevice, configuration: VoiceConfiguration = VoiceConfiguration(),
         onState: @escaping @Sendable (PBVoiceState) -> Void
     ) async throws(PBVoiceError) -> AnsweringVoice {
-        let runtime = try VoiceRuntime(side: .answering, configuration: configuration) { _ in }
+        let ready = prepared.withLock { prepared in
+            defer { prepared = nil }
+            return prepared
+        }
+        let runtime = if let ready { ready } else { try makeRuntime(configuration) }
         do throws(PBVoiceError) {
             let answer = try await runtime.answer(offer: offer)
             try await runtime.openSound(device, session: .app, lease: nil)
