@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import speech  # noqa: E402
 from matplotlib.patches import FancyBboxPatch  # noqa: E402
+from matplotlib.ticker import MaxNLocator  # noqa: E402
 
 INK, PALE, GRID, PAPER = "#22303c", "#7b8a97", "#e4e9ed", "#ffffff"
 SPOKEN, HEARD, REFERENCE = "#0f8b8d", "#e07a1f", "#c9d2d9"
@@ -55,10 +56,11 @@ class Drawing:
         self._draw_wave(above, self._provider, self._provider_start, SPOKEN, said)
         repeated = (self._provider, self._box_start + self._heard_score.lag)
         self._draw_wave(below, self._box, self._box_start, HEARD, repeated)
-        self._name(above, "What the provider\nheard", self._spoken_score, SPOKEN, "of what was spoken")
-        self._name(below, "What the speaker\nplayed", self._heard_score, HEARD, "of what the provider heard")
+        self._name(above, "What the provider\nheard", self._spoken_score, SPOKEN, "of what was spoken (grey)")
+        self._name(below, "What the speaker\nplayed", self._heard_score, HEARD, "of what the provider heard (grey)")
         self._mark_moments((bands, above, below))
         below.set_xlabel("seconds since the button was pressed", color=PALE, labelpad=8)
+        below.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
         below.set_xlim(min(-0.25, -0.02 * self._end), self._end + 0.1)
         figure.text(0.135, 0.945, "One call", fontsize=18, fontweight="bold")
         figure.text(0.975, 0.948, self._headline(), fontsize=10.5, color=PALE, ha="right")
