@@ -10,7 +10,10 @@ struct Talkpost {
     private let console = Console()
 
     static func main() async {
-        exit(await Talkpost().perform(Array(CommandLine.arguments.dropFirst())))
+        let status = await Talkpost().perform(Array(CommandLine.arguments.dropFirst()))
+        // Not exit: it takes OpenSSL apart under the threads that still use it (the next voice's key is being made).
+        fflush(nil)
+        _exit(status)
     }
 
     /// - Returns: the exit status.

@@ -41,7 +41,8 @@ func serve(_ options: Options) throws {
             provider.stop()
             server.stop()
             // The voices' threads say goodbye to their peers.
-            DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(200)) { exit(0) }
+            // Not exit: it takes OpenSSL apart under the threads that still use it.
+            DispatchQueue.main.asyncAfter(deadline: .now() + .milliseconds(200)) { _exit(0) }
         }
         source.resume()
         return source
