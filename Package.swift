@@ -63,7 +63,7 @@ let package = Package(
         .target(name: "CVirtualTime", path: "Tests/Support/CVirtualTime"),
         .target(
             name: "Support", dependencies: ["VoiceCore", "CVirtualTime", "COpenSSL"], path: "Tests/Support",
-            exclude: ["CVirtualTime", "Python", "install", "lint", "packages", "suite"]),
+            exclude: ["CVirtualTime", "Python", "install", "lint", "packages", "release", "suite"]),
         .testTarget(name: "VoiceCoreTests", dependencies: ["VoiceCore", "Support", "COpenSSL"]),
         .testTarget(name: "HardwareTests", dependencies: ["Hardware"]),
         .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support"]),
