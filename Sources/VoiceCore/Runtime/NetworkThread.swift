@@ -79,15 +79,16 @@ struct NetworkThread: ~Copyable {
 
     /// - Returns: how many entries of `ready` hold something; 0 after a deadline.
     private mutating func wait() -> Int {
+        guard let entries = ready.baseAddress else { return 0 }
         var until = engine.deadline?.at
         if let offer = waitingOffer { until = min(until ?? offer.until, Instant.now + .milliseconds(200)) }
         guard let until else {
-            return Int(max(0, epoll_wait(poll, ready.baseAddress, Int32(ready.count), -1)))
+            return Int(max(0, epoll_wait(poll, entries, Int32(ready.count), -1)))
         }
         let nanoseconds = max(0, (until - Instant.now).wholeNanoseconds)
         var timeout = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-        return Int(max(0, epoll_pwait2(poll, ready.baseAddress, Int32(ready.count), &timeout, nil)))
+        return Int(max(0, epoll_pwait2(poll, entries, Int32(ready.count), &timeout, nil)))
     }
 
     private mutating func receive(_ path: PathID) {
