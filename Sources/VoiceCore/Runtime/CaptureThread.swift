@@ -51,7 +51,12 @@ struct CaptureThread<Device: AudioDevice>: ~Copyable {
         }
         defer { device.deactivate() }
         do {
-            var thread = try CaptureThread(runtime, device: device, capture: capture)
+            let configuration = runtime.configuration
+            let encoder = try OpusEncoder(
+                OpusEncoderSettings(
+                    bitsPerSecond: configuration.bitsPerSecond, complexity: configuration.encoderComplexity,
+                    expectedLossPercent: configuration.expectedLossPercent))
+            var thread = CaptureThread(runtime, device: device, capture: capture, encoder: encoder)
             try PlaybackThread<Device>.start(runtime, device: device)
             opened.give(.success(()))
             thread.loop()
@@ -62,15 +67,14 @@ struct CaptureThread<Device: AudioDevice>: ~Copyable {
         while !runtime.playbackHasEnded.load(ordering: .acquiring), Instant.now < limit { usleep(1_000) }
     }
 
-    private init(_ runtime: VoiceRuntime, device: Device, capture: Device.Capture) throws(OpusError) {
+    /// The encoder comes made: Swift 6.0.3 cannot compile an init that throws here.
+    private init(
+        _ runtime: VoiceRuntime, device: Device, capture: Device.Capture, encoder: consuming OpusEncoder
+    ) {
         self.runtime = runtime
         self.device = device
         self.capture = capture
-        encoder = try OpusEncoder(
-            OpusEncoderSettings(
-                bitsPerSecond: runtime.configuration.bitsPerSecond,
-                complexity: runtime.configuration.encoderComplexity,
-                expectedLossPercent: runtime.configuration.expectedLossPercent))
+        self.encoder = encoder
     }
 
     deinit {
