@@ -19,7 +19,7 @@ struct PlaybackThread<Device: AudioDevice>: ~Copyable {
         do {
             try RealtimeThread.start("tp-playback", priority: .sound, onDiagnostic: runtime.diagnose) {
                 do {
-                    var thread = try PlaybackThread(runtime, device: device)
+                    var thread = PlaybackThread(runtime, device: device, playout: try Playout())
                     thread.loop()
                 } catch {
                     runtime.events.push(
@@ -33,10 +33,11 @@ struct PlaybackThread<Device: AudioDevice>: ~Copyable {
         }
     }
 
-    private init(_ runtime: VoiceRuntime, device: Device) throws(OpusError) {
+    /// The playout comes made: Swift 6.0.3 cannot compile an init that throws here.
+    private init(_ runtime: VoiceRuntime, device: Device, playout: consuming Playout) {
         self.runtime = runtime
         self.device = device
-        playout = try Playout()
+        self.playout = playout
     }
 
     deinit {
