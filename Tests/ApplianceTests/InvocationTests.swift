@@ -20,9 +20,10 @@ import Testing
         ("--version now", "\"now\" is not understood"),
     ])
     func whatIsNotUnderstoodIsNamed(line: String, why: String) throws {
-        let error = try #require(throws: Invocation.Misunderstood.self) {
-            try Invocation(line.split(separator: " ").map(String.init))
-        }
+        let error = try #require(
+            thrown(Invocation.Misunderstood.self) {
+                try Invocation(line.split(separator: " ").map(String.init))
+            })
         #expect(error.description.contains(why))
     }
 }

@@ -14,9 +14,10 @@ import Testing
 
     @Test(arguments: ["push", "after", "after x", "after -1", "await", "await lunch", "await ready x", "press 1"])
     func whatIsNoStepIsNamedWithItsLine(line: String) throws {
-        let error = try #require(throws: ConfigProblem.self) {
-            try ButtonScript(parsing: Array("press\n\(line)\n".utf8))
-        }
+        let error = try #require(
+            thrown(ConfigProblem.self) {
+                try ButtonScript(parsing: Array("press\n\(line)\n".utf8))
+            })
         #expect(error.line == 2)
         #expect(error.what.contains(line))
     }

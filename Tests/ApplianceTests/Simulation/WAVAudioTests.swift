@@ -11,18 +11,25 @@ import Testing
         func bytes(_ number: Int, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
         }
-        let sound = samples.flatMap { bytes(Int($0), 2) }
-        var format = bytes(kind, 2) + bytes(channelCount, 2) + bytes(rate, 4) + bytes(rate * 2 * channelCount, 4)
-        format += bytes(2 * channelCount, 2) + bytes(16, 2)
-        if kind == 0xFFFE {
-            format += bytes(22, 2) + bytes(16, 2) + bytes(0, 4) + bytes(1, 2) + [UInt8](repeating: 0, count: 14)
+        func chunk(_ tag: String, _ body: [UInt8], claimed: Int? = nil) -> [UInt8] {
+            Array(tag.utf8) + bytes(claimed ?? body.count, 4) + body
         }
-        let chunks =
-            Array("WAVEfmt ".utf8) + bytes(format.count, 4) + format
-            // A chunk of odd length, with its filling byte, as editors leave them.
-            + Array("LIST".utf8) + bytes(3, 4) + [1, 2, 3, 0]
-            + Array("data".utf8) + bytes(claimedByteCount ?? sound.count, 4) + sound
-        return Array("RIFF".utf8) + bytes(chunks.count, 4) + chunks
+        var format = bytes(kind, 2)
+        format += bytes(channelCount, 2)
+        format += bytes(rate, 4)
+        format += bytes(rate * 2 * channelCount, 4)
+        format += bytes(2 * channelCount, 2)
+        format += bytes(16, 2)
+        if kind == 0xFFFE {
+            format += bytes(22, 2)
+            format += [16, 0, 0, 0, 0, 0, 1, 0]
+            format += [UInt8](repeating: 0, count: 14)
+        }
+        var chunks = Array("WAVE".utf8) + chunk("fmt ", format)
+        // A chunk of odd length, with its filling byte, as editors leave them.
+        chunks += chunk("LIST", [1, 2, 3]) + [0]
+        chunks += chunk("data", samples.flatMap { bytes(Int($0), 2) }, claimed: claimedByteCount)
+        return chunk("RIFF", chunks)
     }
 
     @Test func soundOf48000HzIsTakenAsItIs() throws {
@@ -68,7 +75,7 @@ import Testing
             (file([1], kind: 3), "16-bit PCM"),
         ] as [([UInt8], String)])
     func whatCannotBeReadIsNamed(bytes: [UInt8], why: String) throws {
-        let error = try #require(throws: WAVError.self) { try WAVAudio(parsing: bytes) }
+        let error = try #require(thrown(WAVError.self) { try WAVAudio(parsing: bytes) })
         #expect(error.description.contains(why))
     }
 

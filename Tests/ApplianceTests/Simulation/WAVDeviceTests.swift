@@ -50,7 +50,7 @@ import VoiceCore
     @Test func aMicrophoneWithoutItsFileIsAbsentUntilItIsThere() throws {
         let folder = Folder()
         let device = WAVDevice(microphone: .wav("\(folder.path)/in.wav"), speaker: .none)
-        let error = try #require(throws: AudioDeviceError.self) { _ = try device.openCapture() }
+        let error = try #require(thrown(AudioDeviceError.self) { _ = try device.openCapture() })
         #expect(error.reason == .absent)
         #expect(error.description.contains("in.wav"))
         write(WAVAudioTests.file([1]), to: "\(folder.path)/in.wav")
