@@ -56,8 +56,8 @@ class Drawing:
         self._draw_wave(above, self._provider, self._provider_start, SPOKEN, said)
         repeated = (self._provider, self._box_start + self._heard_score.lag)
         self._draw_wave(below, self._box, self._box_start, HEARD, repeated)
-        self._name(above, "What the provider\nheard", self._spoken_score, SPOKEN, "of what was spoken (grey)")
-        self._name(below, "What the speaker\nplayed", self._heard_score, HEARD, "of what the provider heard (grey)")
+        self._name(above, "What the provider\nheard", self._spoken_score, SPOKEN, "of what was\nspoken (grey)")
+        self._name(below, "What the speaker\nplayed", self._heard_score, HEARD, "of what the provider\nheard (grey)")
         self._mark_moments((bands, above, below))
         below.set_xlabel("seconds since the button was pressed", color=PALE, labelpad=8)
         below.xaxis.set_major_locator(MaxNLocator(nbins=9, integer=True))
@@ -137,7 +137,10 @@ class Drawing:
             -0.012, 0.44, f"{score.correlation:.2f}", transform=axes.transAxes, ha="right", va="top", fontsize=17,
             fontweight="bold", color=colour,
         )
-        axes.text(-0.012, 0.24, of_what, transform=axes.transAxes, ha="right", va="top", fontsize=7.5, color=PALE)
+        axes.text(
+            -0.012, 0.24, of_what, transform=axes.transAxes, ha="right", va="top", fontsize=7.5, color=PALE,
+            linespacing=1.4,
+        )
 
     def _mark_moments(self, panels):
         moments = [("connected", self._time("state", state="connected")), ("first sound", self._first_sound)]
