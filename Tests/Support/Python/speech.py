@@ -22,7 +22,7 @@ LONG_PAUSE = 0.35  # seconds of quiet that part two utterances
 SHORTEST_SPEECH = 0.06  # seconds; anything briefer is a click
 # Seconds of the longest piece aligned by itself: receivers drop or repeat single periods of the voice inside words.
 PIECE = 0.4
-PIECE_SEARCH = 0.1  # seconds to either side of the utterance's place, for such stretching
+PIECE_SEARCH = 0.2  # seconds to either side of the utterance's place; packets held up for longer are lost in any case
 CLEAR = 1.0  # seconds of speech that cannot be mistaken for other speech
 # What other speech reaches by chance somewhere in the search; a piece no more like than this did not arrive.
 CHANCE = 0.3
