@@ -103,7 +103,7 @@ import VoiceCore
             let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(
                 separator: "/")
             let file = try #require(fopen("\(root)/HANDBOOK.md", "w"))
-            fputs(handbook[..<start] + table.dropLast() + handbook[end...], file)
+            fputs("\(handbook[..<start])\(table.dropLast())\(handbook[end...])", file)
             fclose(file)
         }
         #expect(table == handbook[start..<end] + "\n")
