@@ -108,7 +108,7 @@ import Testing
         #expect(offer.skippedLineCount + answer.skippedLineCount == 0)
     }
 
-    @Test(arguments: SDPFixture.allCases.filter { $0.kind == .offer })
+    @Test(arguments: SDPFixture.offers)
     func everySectionOfARealOfferIsAnswered(fixture: SDPFixture) throws {
         let offer = try fixture.description
         let media = try offer.negotiated(as: .offer)

@@ -22,6 +22,8 @@ enum SDPFixture: String, CaseIterable, Sendable {
     case openAIICELiteNoFinalNewline = "openai-ice-lite-no-final-newline"
     case openAIICELiteOpus96 = "openai-ice-lite-opus-96"
 
+    static let offers = allCases.filter { $0.kind == .offer }
+
     var text: String {
         get throws {
             let folder = URL(filePath: #filePath).deletingLastPathComponent()
