@@ -20,7 +20,7 @@ import Testing
     /// `smallestAnswer` with the line that begins with `prefix` replaced by `others`.
     private func answer(_ prefix: String, replacedBy others: [String]) throws -> [String] {
         let index = try #require(smallestAnswer.firstIndex { $0.hasPrefix(prefix) })
-        return smallestAnswer[..<index] + others + smallestAnswer[(index + 1)...]
+        return Array(smallestAnswer[..<index]) + others + Array(smallestAnswer[(index + 1)...])
     }
 
     @Test func theSmallestAnswerServes() throws {
@@ -78,7 +78,7 @@ import Testing
 
     @Test func aSecondAudioSectionServesWhereTheFirstCannot() throws {
         let refused = ["m=audio 0 UDP/TLS/RTP/SAVPF 96", "a=rtpmap:96 opus/48000/2", "m=audio 9 UDP/TLS/RTP/SAVPF 0"]
-        let media = try media(smallestAnswer[..<4] + refused + smallestAnswer[4...])
+        let media = try media(Array(smallestAnswer[..<4]) + refused + Array(smallestAnswer[4...]))
         #expect(media.audioIndex == 2)
     }
 
