@@ -16,6 +16,12 @@ enum DTLSContext {
     // Set up once and only read afterwards; SSL_new counts its references atomically.
     nonisolated(unsafe) private static let shared = Result { () throws(DTLSError) in try make() }
 
+    /// Starts OpenSSL, where nobody in the process has yet, without its clean-up at exit: that would take it apart under a
+    /// thread that still makes a key, and end a program that ends with `exit` by a crash.
+    static func startLibrary() {
+        OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+    }
+
     private static func make() throws(DTLSError) -> OpaquePointer {
         ERR_clear_error()
         guard let context = SSL_CTX_new(DTLS_method()) else { throw .library("SSL_CTX_new") }

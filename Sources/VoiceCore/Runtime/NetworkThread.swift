@@ -21,6 +21,7 @@ struct NetworkThread: ~Copyable {
     /// What the libraries do once in a process is done before the first press: libsrtp2 is started and kept so, and OpenSSL has
     /// set up one association, which cost milliseconds the first time.
     private static let libraries: SRTPLibrary? = {
+        DTLSContext.startLibrary()
         if let identity = try? DTLSIdentity() { _ = try? DTLSTransport(role: .server, identity: identity) }
         return try? SRTPLibrary()
     }()
