@@ -47,7 +47,7 @@ class NotMeasured(Exception):
 
 
 class Echo:
-    """Sends each datagram back, for the floor: its packets come from nowhere else."""
+    """Sends each datagram back half a packet's time later: a provider's packets do not come just as ours go."""
 
     def __init__(self):
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -58,6 +58,7 @@ class Echo:
     def _send_back(self):
         while True:
             datagram, sender = self._socket.recvfrom(2048)
+            time.sleep(0.01)
             self._socket.sendto(datagram, sender)
 
 

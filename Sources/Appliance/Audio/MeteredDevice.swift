@@ -13,7 +13,7 @@ struct MeteredDevice<Device: AudioDevice>: AudioDevice {
     }
 
     func openCapture() throws(AudioDeviceError) -> MeteredCapture<Device.Capture> {
-        MeteredCapture(capture: try device.openCapture(), meter: meter)
+        MeteredCapture(meter: meter, capture: try device.openCapture())
     }
 
     func activate(_ session: PBAudioSession) throws(AudioDeviceError) {
@@ -21,7 +21,7 @@ struct MeteredDevice<Device: AudioDevice>: AudioDevice {
     }
 
     func openPlayback() throws(AudioDeviceError) -> MeteredPlayback<Device.Playback> {
-        MeteredPlayback(playback: try device.openPlayback(), meter: meter)
+        MeteredPlayback(meter: meter, playback: try device.openPlayback())
     }
 
     func deactivate() {
@@ -31,8 +31,8 @@ struct MeteredDevice<Device: AudioDevice>: AudioDevice {
 
 /// A microphone whose level is measured. Lives on the capture thread.
 struct MeteredCapture<Capture: AudioCapture>: AudioCapture {
-    fileprivate var capture: Capture
     fileprivate let meter: SoundMeter
+    fileprivate var capture: Capture
 
     mutating func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         guard let instant = try capture.read(into: frame) else { return nil }
@@ -43,8 +43,12 @@ struct MeteredCapture<Capture: AudioCapture>: AudioCapture {
 
 /// A speaker whose level is measured. Lives on the playback thread.
 struct MeteredPlayback<Playback: AudioPlayback>: AudioPlayback {
-    fileprivate var playback: Playback
     fileprivate let meter: SoundMeter
+    fileprivate var playback: Playback
+
+    mutating func awaitRoom() throws(AudioDeviceError) {
+        try playback.awaitRoom()
+    }
 
     mutating func write(_ frame: UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         guard let instant = try playback.write(frame) else { return nil }

@@ -25,6 +25,11 @@ struct FrameClock {
         frameIndex &+= frameCount
     }
 
+    /// Sleeps until the next frame is due.
+    func sleepUntilDue() {
+        Self.sleep(until: due)
+    }
+
     /// Sleeps until the next frame is due, and moves on by one.
     /// - Returns: when it was due, and how many frames before it were missed.
     mutating func wait() -> (due: Instant, missedFrames: Int64) {
@@ -32,7 +37,7 @@ struct FrameClock {
         let missed = lateness > Self.lateLimit ? lateness / Self.frameNanoseconds : 0
         frameIndex &+= missed
         let due = due
-        Self.sleep(until: due)
+        if lateness < 0 { Self.sleep(until: due) }
         frameIndex &+= 1
         return (due, missed)
     }

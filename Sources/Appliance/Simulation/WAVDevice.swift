@@ -95,6 +95,10 @@ final class WAVPlayback: AudioPlayback {
         clock = FrameClock(start: start)
     }
 
+    func awaitRoom() throws(AudioDeviceError) {
+        clock.sleepUntilDue()
+    }
+
     func write(_ frame: UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         let (due, missedFrames) = clock.wait()
         writer?.skip(sampleCount: Int(missedFrames) * frame.count)

@@ -5,11 +5,11 @@ import Synchronization
 ///
 /// ALSA read 10 ms -> `AudioProcessor` (far-end frames due by now first, then this near end) -> gate (muted: zeros) ->
 /// `Backlog` -> `OpusEncoder` each 20 ms -> the microphone queue and a wake of the network thread. A local value of its
-/// thread, with the device's own types, so that nothing on the way is an existential. Once it runs it does not allocate.
-struct CaptureThread<Device: AudioDevice>: ~Copyable {
+/// thread. Once it runs it does not allocate.
+struct CaptureThread: ~Copyable {
     private let runtime: VoiceRuntime
-    private let device: Device
-    private var capture: Device.Capture?
+    private let device: SoundDevice
+    private var microphone: SoundDevice.Microphone?
     private var encoder: OpusEncoder
     private var processor = AudioProcessor()
     private var backlog = Backlog()
@@ -22,7 +22,7 @@ struct CaptureThread<Device: AudioDevice>: ~Copyable {
 
     /// Opens the device, answers `opened`, and runs until the voice closes; then puts the device back.
     static func run(
-        _ runtime: VoiceRuntime, device: Device, session: PBAudioSession, lease: SoundLease?, opened: Reply<Void>
+        _ runtime: VoiceRuntime, device: SoundDevice, session: PBAudioSession, lease: SoundLease?, opened: Reply<Void>
     ) {
         if let lease, !lease.take(within: .seconds(2), unless: runtime.isClosing) {
             opened.give(
@@ -34,11 +34,11 @@ struct CaptureThread<Device: AudioDevice>: ~Copyable {
     }
 
     private static func hold(
-        _ runtime: VoiceRuntime, device: Device, session: PBAudioSession, opened: Reply<Void>
+        _ runtime: VoiceRuntime, device: SoundDevice, session: PBAudioSession, opened: Reply<Void>
     ) {
-        let capture: Device.Capture
+        let microphone: SoundDevice.Microphone
         do {
-            capture = try device.openCapture()
+            microphone = try device.openMicrophone()
         } catch {
             opened.give(.failure(PBVoiceError(.microphoneDenied, error.description, underlying: error)))
             return
@@ -56,8 +56,8 @@ struct CaptureThread<Device: AudioDevice>: ~Copyable {
                 OpusEncoderSettings(
                     bitsPerSecond: configuration.bitsPerSecond, complexity: configuration.encoderComplexity,
                     expectedLossPercent: configuration.expectedLossPercent))
-            var thread = CaptureThread(runtime, device: device, capture: capture, encoder: encoder)
-            try PlaybackThread<Device>.start(runtime, device: device)
+            var thread = CaptureThread(runtime, device: device, microphone: microphone, encoder: encoder)
+            try PlaybackThread.start(runtime, device: device)
             opened.give(.success(()))
             thread.loop()
         } catch {
@@ -69,11 +69,12 @@ struct CaptureThread<Device: AudioDevice>: ~Copyable {
 
     /// The encoder comes made: Swift 6.0.3 cannot compile an init that throws here.
     private init(
-        _ runtime: VoiceRuntime, device: Device, capture: Device.Capture, encoder: consuming OpusEncoder
+        _ runtime: VoiceRuntime, device: SoundDevice, microphone: @escaping SoundDevice.Microphone,
+        encoder: consuming OpusEncoder
     ) {
         self.runtime = runtime
         self.device = device
-        self.capture = capture
+        self.microphone = microphone
         self.encoder = encoder
     }
 
@@ -99,16 +100,16 @@ struct CaptureThread<Device: AudioDevice>: ~Copyable {
     /// One frame in `frame`: the microphone's, or silence in its pace while there is none.
     private mutating func read() -> Instant? {
         do {
-            if capture != nil { return try capture?.read(into: frame) }
+            if let microphone { return try microphone(frame) }
         } catch {
-            capture = nil
+            microphone = nil
             reopenAt = Instant.now + .seconds(1)
             runtime.diagnose(.audioDevice(error.reason, error.description))
         }
         if Instant.now >= reopenAt {
             reopenAt = Instant.now + .seconds(1)
-            capture = try? device.openCapture()
-            if capture != nil { runtime.diagnose(.audioDevice(.lost, "The microphone is back.")) }
+            microphone = try? device.openMicrophone()
+            if microphone != nil { runtime.diagnose(.audioDevice(.lost, "The microphone is back.")) }
         }
         usleep(10_000)
         frame.update(repeating: 0)

@@ -86,7 +86,7 @@ struct NetworkThread: ~Copyable {
         guard let until else {
             return Int(max(0, epoll_wait(poll, entries, Int32(ready.count), -1)))
         }
-        let nanoseconds = max(0, (until - Instant.now).wholeNanoseconds)
+        let nanoseconds = max(0, until.nanoseconds &- Instant.now.nanoseconds)
         var timeout = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
         return Int(max(0, epoll_pwait2(poll, entries, Int32(ready.count), &timeout, nil)))

@@ -5,16 +5,16 @@ import Synchronization
 ///
 /// The speaker queue -> `Playout` (jitter buffer, decoder) -> ALSA write 10 ms; each frame really written goes with its play
 /// time to the far-end queue. A local value of its thread; once it runs it does not allocate.
-struct PlaybackThread<Device: AudioDevice>: ~Copyable {
+struct PlaybackThread: ~Copyable {
     private let runtime: VoiceRuntime
-    private let device: Device
-    private var playback: Device.Playback?
+    private let device: SoundDevice
+    private var speaker: SoundDevice.Speaker?
     private var playout: Playout
     private var reopenAt = Instant(nanoseconds: 0)
     private let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
     private let payload = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_500, alignment: 16)
 
-    static func start(_ runtime: VoiceRuntime, device: Device) throws(SystemCallError) {
+    static func start(_ runtime: VoiceRuntime, device: SoundDevice) throws(SystemCallError) {
         runtime.playbackHasEnded.store(false, ordering: .releasing)
         do {
             try RealtimeThread.start("tp-playback", priority: .sound, onDiagnostic: runtime.diagnose) {
@@ -34,7 +34,7 @@ struct PlaybackThread<Device: AudioDevice>: ~Copyable {
     }
 
     /// The playout comes made: Swift 6.0.3 cannot compile an init that throws here.
-    private init(_ runtime: VoiceRuntime, device: Device, playout: consuming Playout) {
+    private init(_ runtime: VoiceRuntime, device: SoundDevice, playout: consuming Playout) {
         self.runtime = runtime
         self.device = device
         self.playout = playout
@@ -47,6 +47,7 @@ struct PlaybackThread<Device: AudioDevice>: ~Copyable {
 
     private mutating func loop() {
         while !runtime.isClosing.load(ordering: .acquiring) {
+            awaitRoom()
             while let packet = runtime.speaker.pop(into: payload) {
                 playout.insert(
                     payload: UnsafeRawBufferPointer(rebasing: payload[..<packet.byteCount]),
@@ -58,23 +59,30 @@ struct PlaybackThread<Device: AudioDevice>: ~Copyable {
         }
     }
 
+    /// Waits until the speaker wants a frame, in the pace of frames while there is none.
+    private mutating func awaitRoom() {
+        do {
+            if speaker == nil, Instant.now >= reopenAt { speaker = try device.openSpeaker() }
+            try speaker?.awaitRoom()
+        } catch {
+            lose(error)
+        }
+        if speaker == nil { usleep(10_000) }
+    }
+
     private mutating func write() {
         do {
-            if playback != nil {
-                if let playsAt = try playback?.write(UnsafeBufferPointer(frame)) {
-                    runtime.farEnd.push(playsAt, UnsafeRawBufferPointer(frame))
-                }
-                return
-            }
-            if Instant.now >= reopenAt {
-                playback = try device.openPlayback()
-                return
+            if let playsAt = try speaker?.write(UnsafeBufferPointer(frame)) {
+                runtime.farEnd.push(playsAt, UnsafeRawBufferPointer(frame))
             }
         } catch {
-            playback = nil
-            reopenAt = Instant.now + .seconds(1)
-            runtime.diagnose(.audioDevice(error.reason, error.description))
+            lose(error)
         }
-        usleep(10_000)
+    }
+
+    private mutating func lose(_ error: AudioDeviceError) {
+        speaker = nil
+        reopenAt = Instant.now + .seconds(1)
+        runtime.diagnose(.audioDevice(error.reason, error.description))
     }
 }

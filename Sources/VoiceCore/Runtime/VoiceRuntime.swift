@@ -52,7 +52,7 @@ final class VoiceRuntime: Sendable {
     func openSound(
         _ device: any AudioDevice, session: PBAudioSession, lease: SoundLease?
     ) async throws(PBVoiceError) {
-        try await ask { reply in start(device, session: session, lease: lease, reply: reply) }
+        try await ask { reply in start(SoundDevice(device), session: session, lease: lease, reply: reply) }
     }
 
     /// - Parameter timeout: how long to wait at most for a network address to offer.
@@ -89,8 +89,8 @@ final class VoiceRuntime: Sendable {
         return try await reply.value()
     }
 
-    private func start<Device: AudioDevice>(
-        _ device: Device, session: PBAudioSession, lease: SoundLease?, reply: Reply<Void>
+    private func start(
+        _ device: SoundDevice, session: PBAudioSession, lease: SoundLease?, reply: Reply<Void>
     ) {
         do {
             try RealtimeThread.start("tp-capture", priority: .sound, onDiagnostic: diagnose) { [self] in

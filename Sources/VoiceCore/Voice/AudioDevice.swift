@@ -32,11 +32,20 @@ public protocol AudioCapture {
 
 /// An open speaker. Lives on the playback thread and is closed by being let go of.
 public protocol AudioPlayback {
+    /// Blocks until the device has room for 10 ms more, at most 100 ms, and never allocates: what is made for it then is as new as
+    /// it can be. A device that cannot tell leaves this out and lets `write` block.
+    /// - Throws: as `write`.
+    mutating func awaitRoom() throws(AudioDeviceError)
+
     /// Blocks until the device takes 10 ms more, at most 100 ms, and never allocates. Its pace is the playout clock.
     /// - Parameter frame: 480 samples, mono, 48 kHz, Int16.
     /// - Returns: when the first of the samples will sound; nil where the device took nothing in time.
     /// - Throws: the device is gone; the voice goes on unheard and asks again.
     mutating func write(_ frame: UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant?
+}
+
+extension AudioPlayback {
+    public mutating func awaitRoom() throws(AudioDeviceError) {}
 }
 
 /// Why a sound device cannot be used.
