@@ -45,6 +45,7 @@ public protocol AudioPlayback {
 }
 
 extension AudioPlayback {
+    /// Returns at once.
     public mutating func awaitRoom() throws(AudioDeviceError) {}
 }
 
