@@ -16,24 +16,26 @@ import VoiceCore
     ]
 
     /// Every state there is, each with its name in the table. What has a time to come has it now, so that `timer` is due.
-    static let states: [(name: String, state: Kiosk.State)] =
-        [("idle", .idle)]
-        + gates.map { ("connecting, \($0.name)", .connecting($0.gate, until: $0.name == "tail" ? later : now)) }
-        + gates.map {
-            ("answered, \($0.name)", .talking($0.gate, .connecting(until: $0.name == "tail" ? later : now)))
+    static let states: [(name: String, state: Kiosk.State)] = {
+        var states: [(name: String, state: Kiosk.State)] = []
+        func add(_ name: String, _ state: Kiosk.State) { states.append((name, state)) }
+        add("idle", .idle)
+        for (name, gate) in gates { add("connecting, \(name)", .connecting(gate, until: name == "tail" ? later : now)) }
+        for (name, gate) in gates {
+            add("answered, \(name)", .talking(gate, .connecting(until: name == "tail" ? later : now)))
         }
-        + gates.map { ("connected, \($0.name)", .talking($0.gate, .connected)) }
-        + gates.map { ("disconnected, \($0.name)", .talking($0.gate, .disconnected)) }
-        + [
-            ("closing", .closing(until: now, then: .idle)),
-            ("closing, then fault", .closing(until: now, then: .fault)),
-            ("closing, then connecting, held", .closing(until: now, then: .connect(.held))),
-            ("closing, then connecting, tail", .closing(until: now, then: .connect(.tail(until: later)))),
-            ("closing, then connecting, shut", .closing(until: now, then: .connect(.shut(since: past)))),
-            ("closing, then end", .closing(until: now, then: .end)),
-            ("fault", .fault(until: now)),
-            ("ended", .ended),
-        ]
+        for (name, gate) in gates { add("connected, \(name)", .talking(gate, .connected)) }
+        for (name, gate) in gates { add("disconnected, \(name)", .talking(gate, .disconnected)) }
+        add("closing", .closing(until: now, then: .idle))
+        add("closing, then fault", .closing(until: now, then: .fault))
+        add("closing, then connecting, held", .closing(until: now, then: .connect(.held)))
+        add("closing, then connecting, tail", .closing(until: now, then: .connect(.tail(until: later))))
+        add("closing, then connecting, shut", .closing(until: now, then: .connect(.shut(since: past))))
+        add("closing, then end", .closing(until: now, then: .end))
+        add("fault", .fault(until: now))
+        add("ended", .ended)
+        return states
+    }()
 
     static let events: [(name: String, event: KioskEvent)] = [
         ("pressed", .pressed), ("released", .released), ("heard", .heard), ("timer", .timer), ("quit", .quit),

@@ -61,7 +61,10 @@ import Testing
     }
 
     @Test func whatTheNewRateCannotHoldIsLeftOut() throws {
-        let tone = (0..<24_000).map { Int16(12_000 * sin(2 * .pi * 30_000 * Double($0) / 96_000)) }
+        let tone = (0..<24_000).map { (index: Int) -> Int16 in
+            let phase: Double = 2 * Double.pi * 30_000 * Double(index) / 96_000
+            return Int16(12_000 * sin(phase))
+        }
         let samples = try WAVAudio(parsing: Self.file(tone, rate: 96_000)).samples
         #expect(try #require(samples[1000..<11_000].map { abs(Int($0)) }.max()) < 60)
     }

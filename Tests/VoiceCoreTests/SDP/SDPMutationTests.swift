@@ -90,16 +90,16 @@ import Testing
     @Test func theLargestTextsAreReadInBoundedTime() {
         let candidate = "a=candidate:1 1 udp 1 192.0.2.1 1 typ host\n"
         let group = "\na=group:BUNDLE " + String(repeating: "a ", count: 2_000)
-        let texts = [
-            String(repeating: "\n", count: 262_140),
-            "v=0\n"
-                + String(repeating: "m=audio 9 RTP/SAVPF " + String(repeating: "1 ", count: 2_000) + "\n", count: 63),
-            smallestAnswer.joined(separator: "\n") + "\n" + String(repeating: candidate, count: 5_500),
-            "v=0" + group
-                + String(repeating: "\nm=audio 9 RTP/SAVPF 96\na=mid:b\na=rtpmap:96 opus/48000", count: 64),
-            "v=0" + group + "\n" + smallestAnswer[1...].joined(separator: "\n") + "\na=mid:a"
-                + String(repeating: "\nm=application 9 UDP/DTLS/SCTP x\na=mid:b", count: 63),
-        ]
+        let answerLines = smallestAnswer.joined(separator: "\n")
+        let formats = String(repeating: "1 ", count: 2_000)
+        let audio = "\nm=audio 9 RTP/SAVPF 96\na=mid:b\na=rtpmap:96 opus/48000"
+        let channel = "\nm=application 9 UDP/DTLS/SCTP x\na=mid:b"
+        var texts = [String(repeating: "\n", count: 262_140)]
+        texts.append("v=0\n" + String(repeating: "m=audio 9 RTP/SAVPF \(formats)\n", count: 63))
+        texts.append("\(answerLines)\n" + String(repeating: candidate, count: 5_500))
+        texts.append("v=0\(group)" + String(repeating: audio, count: 64))
+        let grouped = smallestAnswer[1...].joined(separator: "\n")
+        texts.append("v=0\(group)\n\(grouped)\na=mid:a" + String(repeating: channel, count: 63))
         for text in texts {
             let started = threadCPUTime()
             answer(text.utf8)
