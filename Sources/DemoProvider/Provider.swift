@@ -198,6 +198,7 @@ struct Offer: Decodable {
 
     /// The offer in a body; nil where there is none.
     static func read(_ body: [UInt8]) -> String? {
-        (try? JSONDecoder().decode(Offer.self, from: Data(body)))?.sdp
+        guard JSONStrings.canBeDecoded(body) else { return nil }
+        return (try? JSONDecoder().decode(Offer.self, from: Data(body)))?.sdp
     }
 }

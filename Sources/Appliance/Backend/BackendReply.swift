@@ -100,7 +100,9 @@ private struct Fields: Decodable {
     var seconds: Double?
 
     init?(reading body: [UInt8]) {
-        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)) else { return nil }
+        guard JSONStrings.canBeDecoded(body),
+            let fields = try? JSONDecoder().decode(Fields.self, from: Data(body))
+        else { return nil }
         self = fields
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import VoiceCore
 
 /// What a backend, or a gateway in front of it, says about an error: every field may be missing or of another type.
 ///
@@ -15,7 +16,9 @@ struct ErrorEnvelope: Equatable {
     /// {error: {code, type, message}}.
     init(reading body: [UInt8]) {
         // No JSON: nothing is known.
-        guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(body)) else { return }
+        guard JSONStrings.canBeDecoded(body), let wire = try? JSONDecoder().decode(Wire.self, from: Data(body)) else {
+            return
+        }
         let text = wire.text.merging(wire.error) { outer, _ in outer }
         code = [wire.text["error"], wire.error["code"], wire.error["type"], wire.text["code"]]
             .compactMap { $0 }.first { Self.isCode($0) }
