@@ -106,7 +106,7 @@ import VoiceCore
         }
         defer { server.stop() }
         var settings = BackendSettings.test(server)
-        settings.timeout = .milliseconds(100)
+        settings.timeout = .seconds(1)
         let client = try BackendClient(settings, adoptionLimit: .seconds(300))
         let error = await backendError { _ = try await client.start(offer: "v=0") }
         #expect(error?.kind == .timeout)
