@@ -1,9 +1,8 @@
-import Dispatch
 import Glibc
 import Hardware
 import VoiceCore
 
-/// The program `talkpost`: reads its command line and its config, puts the parts together and lets the service run.
+/// The program `talkpost`: reads its command line and its config, and lets the service run with the parts that the config names.
 @main
 @MainActor
 struct Talkpost {
@@ -50,39 +49,25 @@ struct Talkpost {
         } catch {
             return fail("talkpost: \(error.message)")
         }
-        let terminal = configuration.led.output == .terminal ? TerminalLED(console: console) : nil
-        if let terminal { watchers.append(terminal) }
-        defer { terminal?.clear() }
-
-        let meter = SoundMeter()
-        PBVoice.audioDevice = MeteredDevice(
-            WAVDevice(microphone: configuration.sound.microphone, speaker: configuration.sound.speaker), meter: meter)
+        let parts: Parts
+        do throws(Parts.Unusable) {
+            parts = try Parts(configuration, console: console)
+        } catch {
+            return fail(error.sentence)
+        }
+        watchers += parts.watchers
+        PBVoice.audioDevice = parts.device
         PBVoice.configuration = VoiceConfiguration(configuration)
         PBVoice.onDiagnostic = { log.warning("\($0)") }
 
-        func serve(_ button: any Hardware.Button) async {
-            let service = KioskService(
-                configuration.talk, button: button, led: terminal ?? DarkLED(), backend: backend,
-                opener: .voices(configuration.sound.session), meter: meter, log: log, watchers: watchers)
-            let signals = Termination { service.quit() }
-            await service.run()
-            signals.cancel()
-        }
-        switch configuration.button.source {
-        case .keyboard:
-            let keyboard = KeyboardButton()
-            await serve(keyboard)
-            keyboard.restore()
-            return 0
-        case .script(let path):
-            guard let script = script(path) else { return 1 }
-            let button = ScriptedButton(script)
-            watchers.append(button)
-            let steps = Task { await button.run() }
-            await serve(button)
-            steps.cancel()
-            return button.failure.map { fail("talkpost: \($0)") } ?? 0
-        }
+        let service = KioskService(
+            configuration.talk, button: parts.button, led: parts.led, backend: backend,
+            opener: .voices(configuration.sound.session), meter: parts.meter, log: log, watchers: watchers)
+        let signals = Termination { service.quit() }
+        parts.start()
+        await service.run()
+        signals.cancel()
+        return parts.finish().map { fail("talkpost: \($0)") } ?? 0
     }
 
     /// Reads a config file; nil where something is wrong with it, which has then been said.
@@ -107,19 +92,6 @@ struct Talkpost {
         }
     }
 
-    private func script(_ path: String) -> ButtonScript? {
-        guard let bytes = SmallFile.read(path, byteLimit: ButtonScript.byteLimit) else {
-            _ = fail("\(path): the button script cannot be read: \(Self.reason); name another in [button] source")
-            return nil
-        }
-        do throws(ConfigProblem) {
-            return try ButtonScript(parsing: bytes)
-        } catch {
-            _ = fail(error.described(inFile: path))
-            return nil
-        }
-    }
-
     /// Why the last call of the system failed.
     private static var reason: String { String(cString: strerror(errno)) }
 
@@ -127,34 +99,6 @@ struct Talkpost {
         console.write(line: sentence)
         return 1
     }
-}
-
-/// SIGTERM and SIGINT, as an orderly end; a program whose pipe was closed on it goes on. Lives on the main actor.
-@MainActor
-private final class Termination {
-    private var sources: [any DispatchSourceSignal] = []
-
-    init(_ end: @escaping @MainActor () -> Void) {
-        signal(SIGPIPE, SIG_IGN)
-        for number in [SIGTERM, SIGINT] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
-            // Dispatch calls it on the main queue, which is the main actor's.
-            source.setEventHandler { MainActor.assumeIsolated { end() } }
-            source.resume()
-            sources.append(source)
-        }
-    }
-
-    func cancel() {
-        for source in sources { source.cancel() }
-    }
-}
-
-/// No LED at all.
-@MainActor
-private final class DarkLED: Hardware.LED {
-    func show(_ pattern: BlinkPattern) {}
 }
 
 extension VoiceConfiguration {
