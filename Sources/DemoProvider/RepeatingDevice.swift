@@ -94,9 +94,9 @@ final class RepeatingDevice: AudioDevice {
             self.device = device
         }
 
-        mutating func write(_ frame: UnsafeBufferPointer<Int16>) -> Instant? {
+        mutating func write(_ frame: UnsafeMutableBufferPointer<Int16>) -> Instant? {
             let instant = pace.wait(isCapture: false)
-            device.hear(frame, at: instant)
+            device.hear(UnsafeBufferPointer(frame), at: instant)
             return instant
         }
     }

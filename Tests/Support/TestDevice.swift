@@ -88,7 +88,7 @@ final class TestPlayback: AudioPlayback {
         device.uses.withLock { $0.playbacksOpen -= 1 }
     }
 
-    func write(_ frame: UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+    func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         usleep(10_000)
         device.uses.withLock { $0.framesWritten += 1 }
         return .now

@@ -50,9 +50,9 @@ struct MeteredPlayback<Playback: AudioPlayback>: AudioPlayback {
         try playback.awaitRoom()
     }
 
-    mutating func write(_ frame: UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+    mutating func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         guard let instant = try playback.write(frame) else { return nil }
-        meter.played(frame, at: instant)
+        meter.played(UnsafeBufferPointer(frame), at: instant)
         return instant
     }
 }

@@ -99,10 +99,10 @@ final class WAVPlayback: AudioPlayback {
         clock.sleepUntilDue()
     }
 
-    func write(_ frame: UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+    func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         let (due, missedFrames) = clock.wait()
         writer?.skip(sampleCount: Int(missedFrames) * frame.count)
-        writer?.append(frame)
+        writer?.append(UnsafeBufferPointer(frame))
         return due
     }
 }

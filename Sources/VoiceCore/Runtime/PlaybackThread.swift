@@ -72,7 +72,7 @@ struct PlaybackThread: ~Copyable {
 
     private mutating func write() {
         do {
-            if let playsAt = try speaker?.write(UnsafeBufferPointer(frame)) {
+            if let playsAt = try speaker?.write(frame) {
                 runtime.farEnd.push(playsAt, UnsafeRawBufferPointer(frame))
             }
         } catch {

@@ -9,7 +9,7 @@ struct SoundDevice: Sendable {
     /// An open speaker, as `AudioPlayback`. Letting go of it closes the speaker.
     struct Speaker {
         let awaitRoom: () throws(AudioDeviceError) -> Void
-        let write: (UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant?
+        let write: (UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant?
     }
 
     let openMicrophone: @Sendable () throws(AudioDeviceError) -> Microphone

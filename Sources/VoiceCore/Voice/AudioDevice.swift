@@ -38,10 +38,11 @@ public protocol AudioPlayback {
     mutating func awaitRoom() throws(AudioDeviceError)
 
     /// Blocks until the device takes 10 ms more, at most 100 ms, and never allocates. Its pace is the playout clock.
-    /// - Parameter frame: 480 samples, mono, 48 kHz, Int16.
+    /// - Parameter frame: 480 samples, mono, 48 kHz, Int16. The device may change it; what it leaves in it is what was played, which
+    ///   echo cancelling compares with what the microphone hears.
     /// - Returns: when the first of the samples will sound; nil where the device took nothing in time.
     /// - Throws: the device is gone; the voice goes on unheard and asks again.
-    mutating func write(_ frame: UnsafeBufferPointer<Int16>) throws(AudioDeviceError) -> Instant?
+    mutating func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant?
 }
 
 extension AudioPlayback {

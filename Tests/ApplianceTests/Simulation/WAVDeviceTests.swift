@@ -62,8 +62,8 @@ import VoiceCore
         let device = WAVDevice(microphone: .wav("none"), speaker: .wav("\(folder.path)/out-{call}.wav"))
         for call in 1...2 {
             let playback = try device.openPlayback()
-            let frame = [Int16](repeating: Int16(call), count: 480)
-            for _ in 0..<3 { _ = try frame.withUnsafeBufferPointer { try playback.write($0) } }
+            var frame = [Int16](repeating: Int16(call), count: 480)
+            for _ in 0..<3 { _ = try frame.withUnsafeMutableBufferPointer { try playback.write($0) } }
         }
         for call in 1...2 {
             let audio = try WAVAudio(file: "\(folder.path)/out-\(call).wav")
