@@ -47,8 +47,8 @@ final class FrameQueue<Header: BitwiseCopyable & Sendable>: Sendable {
             headers.initialize(repeating: empty)
             byteCounts = .allocate(capacity: slotCount)
             byteCounts.initialize(repeating: 0)
+            // Not zeroed: a slot is read as far as it was written, and a page never used takes no memory.
             payloads = .allocate(byteCount: slotCount * slotByteCount, alignment: 16)
-            payloads.initializeMemory(as: UInt8.self, repeating: 0)
             self.slotByteCount = slotByteCount
         }
 
