@@ -12,7 +12,7 @@ struct BackendURL: Sendable {
         startTemplate = settings.url
         if let closeURL = settings.closeURL, !closeURL.isEmpty {
             try Self.check(closeURL, key: "close_url")
-            guard closeURL.contains("{voice}") else {
+            guard closeURL.firstPlace(of: "{voice}") != nil else {
                 throw BackendError(
                     .invalidConfiguration,
                     "The key close_url in [backend] lacks {voice}: write it where the voice's id belongs.")
@@ -24,19 +24,19 @@ struct BackendURL: Sendable {
             while path.last == "/" { path.removeLast() }
             closeTemplate = "\(path)/{voice}/close\(settings.url[end...])"
         }
-        guard settings.url.contains("{chat}") == false || Self.isSegment(settings.chat) else {
+        guard settings.url.firstPlace(of: "{chat}") == nil || Self.isSegment(settings.chat) else {
             throw BackendError(
                 .invalidConfiguration, "The key chat in [backend] is empty or a path: write the chat's id there.")
         }
         chat = settings.chat
     }
 
-    var start: String { startTemplate.filling("{chat}", with: chat) }
+    var start: String { startTemplate.filling("{chat}", with: chat.percentEncoded) }
 
     /// Where the voice is closed; nil for an id that cannot be a path segment.
     func close(voice: String) -> String? {
         guard Self.isSegment(voice) else { return nil }
-        return closeTemplate.filling("{chat}", with: chat).filling("{voice}", with: voice)
+        return closeTemplate.filling("{chat}", with: chat.percentEncoded).filling("{voice}", with: voice.percentEncoded)
     }
 
     /// The scheme, host and port with "/" as the path: what a connection is opened ahead to.
@@ -53,7 +53,7 @@ struct BackendURL: Sendable {
     }
 
     private static func origin(of url: String) -> String {
-        guard let scheme = url.firstRange(of: "://") else { return url }
+        guard let scheme = url.firstPlace(of: "://") else { return url }
         return String(url[..<scheme.upperBound] + url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" })
     }
 
@@ -68,28 +68,17 @@ struct BackendURL: Sendable {
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw refuse("has a blank or control character in it")
         }
-        guard !url.contains("#") else { throw refuse("has a # in it") }
+        guard !url.contains("#" as Character) else { throw refuse("has a # in it") }
         let origin = origin(of: url)
         guard !origin.hasSuffix("/") else { throw refuse("names no host") }
-        guard !origin.contains("@") else {
+        guard !origin.contains("@" as Character) else {
             throw refuse("has a user name in it, but secrets belong in credential files")
         }
-        guard !origin.contains("{") else { throw refuse("has a placeholder in its host") }
+        guard !origin.contains("{" as Character) else { throw refuse("has a placeholder in its host") }
     }
 }
 
 extension String {
-    /// The string with each `placeholder` replaced by the percent-encoded value.
-    fileprivate func filling(_ placeholder: String, with value: String) -> String {
-        var result = ""
-        var rest = self[...]
-        while let range = rest.firstRange(of: placeholder) {
-            result += rest[..<range.lowerBound] + value.percentEncoded
-            rest = rest[range.upperBound...]
-        }
-        return result + rest
-    }
-
     /// All but RFC 3986's unreserved characters as %XX.
     var percentEncoded: String {
         let digits = Array("0123456789ABCDEF".utf8)

@@ -237,7 +237,8 @@ final class KioskService {
 
     private func report(_ error: PBVoiceError) {
         let cause = error.underlying.map { "\($0)" } ?? ""
-        let message = cause.isEmpty || error.message.contains(cause) ? error.message : "\(error.message) \(cause)"
+        let message =
+            cause.isEmpty || error.message.firstPlace(of: cause) != nil ? error.message : "\(error.message) \(cause)"
         log.error("\(error.code): \(message)")
         announce(.error(code: error.code, message: message))
     }

@@ -56,7 +56,7 @@ final class WAVDevice: AudioDevice {
 
     /// The file of one voice: `{call}` becomes the voice's number.
     static func path(_ template: String, call: Int) -> String {
-        template.split(separator: "{call}", omittingEmptySubsequences: false).joined(separator: "\(call)")
+        template.filling("{call}", with: "\(call)")
     }
 }
 
