@@ -40,13 +40,14 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", path: "Sources/VoiceCore/CLibraries/COpenSSL"),
         .systemLibrary(name: "COpus", path: "Sources/VoiceCore/CLibraries/COpus"),
         .systemLibrary(name: "CSRTP", path: "Sources/VoiceCore/CLibraries/CSRTP"),
+        .systemLibrary(name: "CJansson", path: "Sources/VoiceCore/CLibraries/CJansson"),
         .systemLibrary(name: "CLinux", path: "Sources/VoiceCore/CLibraries/CLinux"),
         .target(
             name: "CAudioProcessing", path: "Sources/VoiceCore/CLibraries/CAudioProcessing",
             cxxSettings: audioProcessingSettings, linkerSettings: [.linkedLibrary(audioProcessingLibrary)]),
         .target(
             name: "VoiceCore",
-            dependencies: ["COpenSSL", "COpus", "CSRTP", "CLinux", "CAudioProcessing"],
+            dependencies: ["COpenSSL", "COpus", "CSRTP", "CJansson", "CLinux", "CAudioProcessing"],
             exclude: ["CLibraries"]),
 
         .systemLibrary(name: "CSystemd", path: "Sources/Hardware/CLibraries/CSystemd"),

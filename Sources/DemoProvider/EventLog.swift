@@ -26,18 +26,19 @@ final class EventLog: Sendable {
         if let file, file != STDOUT_FILENO { close(file) }
     }
 
-    func write(_ event: String, _ members: [String: JSON] = [:], at instant: Instant = .now(), _ sentence: String) {
+    func write(_ event: String, _ members: [String: JSONValue] = [:], at instant: Instant = .now(), _ sentence: String)
+    {
         if let file {
             var members = members
             members["at"] = .number((Double(instant.nanoseconds) / 1e3).rounded() / 1e6)
             members["event"] = .text(event)
-            line(JSON.object(members).encoded, to: file)
+            line(JSONValue.object(members).encoded, to: file)
         }
-        if showsSentences { line(sentence, to: STDOUT_FILENO) }
+        if showsSentences { line(Array(sentence.utf8), to: STDOUT_FILENO) }
     }
 
-    private func line(_ text: String, to file: Int32) {
-        var bytes = Array("\(text)\n".utf8)
+    private func line(_ text: [UInt8], to file: Int32) {
+        var bytes = text + [UInt8(ascii: "\n")]
         lock.withLock { _ in _ = Glibc.write(file, &bytes, bytes.count) }  // a full disk loses a line of a demo
     }
 }

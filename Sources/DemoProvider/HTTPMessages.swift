@@ -1,3 +1,5 @@
+import VoiceCore
+
 /// A request whose body is in.
 struct HTTPRequest: Sendable, Equatable {
     var method: String
@@ -27,8 +29,9 @@ struct HTTPReply: Sendable, Equatable {
         self.ending = ending
     }
 
-    init(_ status: Int = 200, json: [String: JSON], headers: [(name: String, value: String)] = []) {
-        self.init(status, type: "application/json", body: JSON.object(json).encoded)
+    init(_ status: Int = 200, json: [String: JSONValue], headers: [(name: String, value: String)] = []) {
+        self.init(
+            status, type: "application/json", body: String(decoding: JSONValue.object(json).encoded, as: UTF8.self))
         self.headers = headers
     }
 

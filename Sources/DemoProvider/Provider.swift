@@ -1,5 +1,4 @@
 import Dispatch
-import FoundationEssentials
 import Synchronization
 import VoiceCore
 
@@ -193,12 +192,9 @@ final class Provider: Sendable {
 }
 
 /// The body of a start.
-struct Offer: Decodable {
-    var sdp: String
-
+enum Offer {
     /// The offer in a body; nil where there is none.
     static func read(_ body: [UInt8]) -> String? {
-        guard JSONStrings.canBeDecoded(body) else { return nil }
-        return (try? JSONDecoder().decode(Offer.self, from: Data(body)))?.sdp
+        JSONValue(reading: body)?["sdp"]?.text
     }
 }

@@ -15,7 +15,7 @@ enum Layers {
 
     static let all: [String: Layer] = {
         var layers: [String: Layer] = [
-            "VoiceCore/Base": Layer(imports: ["CLinux"], isPure: true),
+            "VoiceCore/Base": Layer(imports: ["CLinux", "CJansson"], isPure: true),
             "VoiceCore/SDP": Layer(uses: ["Base"], isPure: true),
             "VoiceCore/STUN": Layer(uses: ["Base"], imports: ["COpenSSL"], isPure: true),
             "VoiceCore/ICE": Layer(uses: ["Base", "STUN"], isPure: true),
@@ -36,7 +36,7 @@ enum Layers {
             own.imports.insert(library)
             layers["Hardware/\(name)"] = own
         }
-        let host: Set = ["VoiceCore", "CLinux", "Glibc", "Synchronization", "Dispatch", "FoundationEssentials"]
+        let host: Set = ["VoiceCore", "CLinux", "Glibc", "Synchronization", "Dispatch"]
         for name in ["", "/Config", "/Kiosk", "/Backend", "/Audio", "/Health", "/Log", "/Service", "/Simulation"] {
             layers["Appliance\(name)"] = Layer(
                 uses: ["*"], imports: host.union(["Hardware", "CCurl"]))

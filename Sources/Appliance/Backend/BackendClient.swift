@@ -100,7 +100,7 @@ final class BackendClient: VoiceBackend {
     }
 
     private func startRequest(_ offer: String, _ secrets: [String]) -> HTTPRequest {
-        var request = post(urls.start, JSONText.object("sdp", offer), secrets)
+        var request = post(urls.start, JSONValue.object(["sdp": .text(offer)]).encoded, secrets)
         request.afterAbandonment = { [self] outcome in
             guard case .success(let response) = outcome else { return nil }
             return backgroundCloseRequest(BackendReply.voiceToClose(response))

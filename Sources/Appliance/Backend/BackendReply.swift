@@ -1,4 +1,3 @@
-import FoundationEssentials
 import VoiceCore
 
 /// Reads what the backend's two routes answer. Pure; status and type are checked before anything is read as SDP.
@@ -34,11 +33,6 @@ struct BackendReply {
     /// The id of a voice that the answer says was started, be the rest of it usable or not: it must be closed.
     static func voiceToClose(_ response: HTTPResponse) -> String? {
         response.isSuccess ? Fields(reading: response.body)?.id : nil
-    }
-
-    /// Reads once what a reply looks like, so that the decoder's first use is not paid for at a press.
-    static func rehearse() {
-        _ = Fields(reading: Array(#"{"id":"a","sdp":"v=0\r\n"}"#.utf8))
     }
 
     private func success(_ response: HTTPResponse) throws(BackendError) -> Fields {
@@ -94,28 +88,15 @@ struct BackendReply {
 }
 
 /// The fields of both routes' answers; wrongly typed ones count as missing.
-private struct Fields: Decodable {
+private struct Fields {
     var id: String?
     var sdp: String?
     var seconds: Double?
 
     init?(reading body: [UInt8]) {
-        guard JSONStrings.canBeDecoded(body),
-            let fields = try? JSONDecoder().decode(Fields.self, from: Data(body))
-        else { return nil }
-        self = fields
-    }
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Key.self)
-        id = try? fields.decode(String.self, forKey: .id)
-        sdp = try? fields.decode(String.self, forKey: .sdp)
-        seconds = try? fields.decode(Double.self, forKey: .seconds)
-    }
-
-    private enum Key: String, CodingKey {
-        case id
-        case sdp
-        case seconds
+        guard let fields = JSONValue(reading: body), case .object = fields else { return nil }
+        id = fields["id"]?.text
+        sdp = fields["sdp"]?.text
+        seconds = fields["seconds"]?.number
     }
 }

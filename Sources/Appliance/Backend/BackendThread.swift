@@ -82,7 +82,6 @@ final class BackendThread {
             guard let transfer = transfers.values.first(where: { $0.pending === pending }) else { return }
             abandon(transfer, at: .now())
         case .warm(let request):
-            if warmingRequest == nil { BackendReply.rehearse() }
             warmingRequest = request
             warmth.want(at: .now())
         case .whenIdle(let continuation, let limit):

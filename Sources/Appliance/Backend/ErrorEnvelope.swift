@@ -1,4 +1,3 @@
-import FoundationEssentials
 import VoiceCore
 
 /// What a backend, or a gateway in front of it, says about an error: every field may be missing or of another type.
@@ -16,18 +15,18 @@ struct ErrorEnvelope: Equatable {
     /// {error: {code, type, message}}.
     init(reading body: [UInt8]) {
         // No JSON: nothing is known.
-        guard JSONStrings.canBeDecoded(body), let wire = try? JSONDecoder().decode(Wire.self, from: Data(body)) else {
-            return
-        }
-        let text = wire.text.merging(wire.error) { outer, _ in outer }
-        code = [wire.text["error"], wire.error["code"], wire.error["type"], wire.text["code"]]
+        guard let body = JSONValue(reading: body) else { return }
+        let error = body["error"]
+        // What stands outside comes before what stands within "error".
+        let text = { (name: String) in body[name]?.text ?? error?[name]?.text }
+        code = [error?.text, error?["code"]?.text, error?["type"]?.text, body["code"]?.text]
             .compactMap { $0 }.first { Self.isCode($0) }
         message =
-            ["error_description", "message", "detail"].compactMap { text[$0] }.map(Self.readable).first { !$0.isEmpty }
-            ?? wire.text["error"].flatMap { Self.isCode($0) ? nil : Self.readable($0) }
-        requestID = text["request_id"].map(Self.readable).flatMap { $0.isEmpty ? nil : $0 }
-        retryAfter = (wire.number["retry_after"] ?? wire.data["retryAfter"] ?? wire.data["retry_after"])
-            .flatMap(Self.duration)
+            ["error_description", "message", "detail"].compactMap(text).map(Self.readable).first { !$0.isEmpty }
+            ?? error?.text.flatMap { Self.isCode($0) ? nil : Self.readable($0) }
+        requestID = text("request_id").map(Self.readable).flatMap { $0.isEmpty ? nil : $0 }
+        retryAfter = [body["retry_after"], body["data"]?["retryAfter"], body["data"]?["retry_after"]]
+            .compactMap { $0.flatMap(Self.seconds) }.first.flatMap(Self.duration)
     }
 
     /// A stranger's text as it may stand in a log line: one line of at most 300 characters without control characters.
@@ -52,6 +51,11 @@ struct ErrorEnvelope: Equatable {
         return .milliseconds(Int64(min(seconds, 86_400) * 1000))
     }
 
+    /// A number, or a text that is one.
+    private static func seconds(_ value: JSONValue) -> Double? {
+        value.number ?? value.text.flatMap(Double.init)
+    }
+
     private static func isCode(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 64
             && text.utf8.allSatisfy {
@@ -62,45 +66,5 @@ struct ErrorEnvelope: Equatable {
                 default: false
                 }
             }
-    }
-}
-
-/// The fields of interest by their type; all others are skipped.
-private struct Wire: Decodable {
-    var text: [String: String] = [:]
-    var number: [String: Double] = [:]
-    var error: [String: String] = [:]
-    var data: [String: Double] = [:]
-
-    init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: Key.self)
-        for name in ["error", "error_description", "message", "detail", "code", "request_id"] {
-            text[name] = Self.text(fields, name)
-        }
-        number["retry_after"] = Self.number(fields, "retry_after")
-        if let inner = try? fields.nestedContainer(keyedBy: Key.self, forKey: Key("error")) {
-            for name in ["code", "type", "message", "request_id"] { error[name] = Self.text(inner, name) }
-        }
-        if let inner = try? fields.nestedContainer(keyedBy: Key.self, forKey: Key("data")) {
-            for name in ["retryAfter", "retry_after"] { data[name] = Self.number(inner, name) }
-        }
-    }
-
-    private static func text(_ fields: KeyedDecodingContainer<Key>, _ name: String) -> String? {
-        (try? fields.decode(String.self, forKey: Key(name))) ?? nil
-    }
-
-    private static func number(_ fields: KeyedDecodingContainer<Key>, _ name: String) -> Double? {
-        if let value = try? fields.decode(Double.self, forKey: Key(name)) { return value }
-        return text(fields, name).flatMap(Double.init)
-    }
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(_ name: String) { stringValue = name }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }

@@ -18,66 +18,40 @@ final class EventLog: HappeningWatcher {
     }
 
     func saw(_ happening: Happening, at instant: Instant) {
-        var line = Self.line(happening, at: instant) + "\n"
+        let line = Self.line(happening, at: instant) + [UInt8(ascii: "\n")]
         // One write a line, so that whoever reads along never sees half of one. A full disk loses lines, not the call.
-        line.withUTF8 { _ = write(descriptor, $0.baseAddress, $0.count) }
+        line.withUnsafeBytes { _ = write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// The line without its end.
-    nonisolated static func line(_ happening: Happening, at instant: Instant) -> String {
-        let fields: [(name: String, value: String)] =
-            switch happening {
-            case .ready: [("event", text("ready"))]
-            case .button(let isPressed):
-                [("event", text("button")), ("change", text(isPressed ? "pressed" : "released"))]
-            case .state(let state): [("event", text("state")), ("state", text(state.rawValue))]
-            case .voice(let id): [("event", text("voice")), ("id", text(id))]
-            case .led(let pattern): [("event", text("led")), ("pattern", text(pattern.rawValue))]
-            case .firstSound: [("event", text("first_sound"))]
-            case .level(let reading):
-                [
-                    ("event", text("level")), ("microphone_dbfs", tenths(reading.microphoneDBFS)),
-                    ("speaker_dbfs", tenths(reading.speakerDBFS)),
-                ]
-            case .error(let code, let message):
-                [("event", text("error")), ("code", text(code)), ("message", text(message))]
-            case .closed(let id, let seconds):
-                [("event", text("closed")), ("id", text(id))] + (seconds.map { [("seconds", number($0))] } ?? [])
-            }
-        let all = [(name: "at", value: number(instant.nanoseconds))] + fields
-        return "{" + all.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",") + "}"
+    /// The line without its end: when it happened, in seconds of CLOCK_MONOTONIC, and what.
+    nonisolated static func line(_ happening: Happening, at instant: Instant) -> [UInt8] {
+        var fields = fields(happening)
+        fields["at"] = .number(Double(instant.nanoseconds) / 1e9)
+        return JSONValue.object(fields).encoded
     }
 
-    /// Seconds with all nine digits.
-    nonisolated private static func number(_ nanoseconds: Int64) -> String {
-        let fraction = String(nanoseconds.magnitude % 1_000_000_000)
-        let zeros = String(repeating: "0", count: 9 - fraction.count)
-        return "\(nanoseconds < 0 ? "-" : "")\(nanoseconds.magnitude / 1_000_000_000).\(zeros)\(fraction)"
-    }
-
-    nonisolated private static func number(_ value: Double) -> String {
-        value.isFinite ? "\(value)" : "null"
-    }
-
-    nonisolated private static func tenths(_ value: Double) -> String {
-        number((value * 10).rounded() / 10)
-    }
-
-    /// A JSON string (RFC 8259 7).
-    nonisolated private static func text(_ value: String) -> String {
-        let hex = Array("0123456789abcdef")
-        var quoted = "\""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\"", "\\":
-                quoted += "\\"
-                quoted.unicodeScalars.append(scalar)
-            case "\n": quoted += "\\n"
-            case "\u{00}"..."\u{1F}":
-                quoted += "\\u00\(hex[Int(scalar.value >> 4)])\(hex[Int(scalar.value & 15)])"
-            default: quoted.unicodeScalars.append(scalar)
-            }
+    nonisolated private static func fields(_ happening: Happening) -> [String: JSONValue] {
+        switch happening {
+        case .ready: ["event": .text("ready")]
+        case .button(let isPressed):
+            ["event": .text("button"), "change": .text(isPressed ? "pressed" : "released")]
+        case .state(let state): ["event": .text("state"), "state": .text(state.rawValue)]
+        case .voice(let id): ["event": .text("voice"), "id": .text(id)]
+        case .led(let pattern): ["event": .text("led"), "pattern": .text(pattern.rawValue)]
+        case .firstSound: ["event": .text("first_sound")]
+        case .level(let reading):
+            [
+                "event": .text("level"), "microphone_dbfs": tenths(reading.microphoneDBFS),
+                "speaker_dbfs": tenths(reading.speakerDBFS),
+            ]
+        case .error(let code, let message):
+            ["event": .text("error"), "code": .text(code), "message": .text(message)]
+        case .closed(let id, let seconds):
+            ["event": .text("closed"), "id": .text(id), "seconds": seconds.map(JSONValue.number) ?? .null]
         }
-        return quoted + "\""
+    }
+
+    nonisolated private static func tenths(_ value: Double) -> JSONValue {
+        .number((value * 10).rounded() / 10)
     }
 }
