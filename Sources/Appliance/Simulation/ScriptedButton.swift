@@ -21,6 +21,7 @@ final class ScriptedButton: Button, HappeningWatcher {
         var isReady = false
         var state: PBVoiceState?
         var wasHeard = false
+        var hadError = false
         /// Presses and releases that the appliance has not acted upon yet: till then its state is an old one.
         var pendingChanges = 0
     }
@@ -57,13 +58,15 @@ final class ScriptedButton: Button, HappeningWatcher {
         case .ready: progress.isReady = true
         case .button:
             progress.pendingChanges -= 1
+            progress.hadError = false
             // What is known of a voice that is over says nothing about the next.
             if progress.state == .closed || progress.state == .failed { progress.state = nil }
         case .state(let state):
             if state == .connecting, progress.state != .connected { progress.wasHeard = false }
             progress.state = state
         case .firstSound: progress.wasHeard = true
-        case .voice, .led, .level, .error, .closed: return
+        case .error: progress.hadError = true
+        case .voice, .led, .level, .closed: return
         }
         if let awaited, isReached(awaited) { signal.fire() }
     }
@@ -87,6 +90,7 @@ final class ScriptedButton: Button, HappeningWatcher {
         case .connecting: progress.state == .connecting || progress.state == .connected
         case .connected: progress.state == .connected
         case .closed: progress.state == .closed
+        case .error: progress.hadError
         case .firstSound: progress.wasHeard && progress.state != nil
         }
     }

@@ -104,6 +104,8 @@ import VoiceCore
         let client = try BackendClient(.test(server))
         client.warm()
         let first = try #require(await server.request { $0.method == "HEAD" })
+        // Till its answer is in, the connection is not at rest, and the POST would take another.
+        await client.settled(within: .seconds(20))
         _ = try await client.start(offer: "v=0")
         let second = try #require(await server.request { $0.method == "HEAD" })
         #expect(second.connection != first.connection)

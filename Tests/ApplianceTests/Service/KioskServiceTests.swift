@@ -139,7 +139,7 @@ import Testing
 
     @Test func aRefusalIsToldWithTheBackendsReasonAndTheNextPressTriesAgain() async throws {
         let backend = FakeBackend(refusal: BackendError(.refused, "The backend is full.", code: "rate_limited"))
-        let visit = try await visit("press\nrelease\nawait connecting\npress\nrelease\nquit", backend: backend)
+        let visit = try await visit("press\nrelease\nawait error\npress\nrelease\nawait error\nquit", backend: backend)
         let errors = visit.happenings.compactMap { happening -> String? in
             guard case .error(let code, let message) = happening else { return nil }
             return "\(code) \(message)"
