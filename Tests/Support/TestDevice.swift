@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import VoiceCore
 
-/// A sound device for tests of the runtime: silent, paced by the clock, and telling what was done with it.
+/// A sound device for tests of the runtime: silent unless told to speak, paced by the clock, and telling what was done with it.
 final class TestDevice: AudioDevice {
     struct Uses: Equatable {
         var capturesOpen = 0
@@ -12,6 +12,8 @@ final class TestDevice: AudioDevice {
         var deactivations = 0
         var framesRead = 0
         var framesWritten = 0
+        /// Frames that held sound.
+        var loudFramesWritten = 0
     }
 
     let refusal: AudioDeviceError?
@@ -19,6 +21,8 @@ final class TestDevice: AudioDevice {
     /// `openCapture` waits for as long as this is true.
     let holdsMicrophone = Atomic(false)
     let isHolding = Atomic(false)
+    /// Whether the microphone hears a tone.
+    let speaks = Atomic(false)
     fileprivate let uses = Mutex(Uses())
 
     init(refusal: AudioDeviceError? = nil, sessionRefusal: AudioDeviceError? = nil) {
@@ -70,7 +74,9 @@ final class TestCapture: AudioCapture {
 
     func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         usleep(10_000)
-        frame.update(repeating: 0)
+        let isLoud = device.speaks.load(ordering: .relaxed)
+        // 1 kHz: 24 samples up, 24 down.
+        for index in frame.indices { frame[index] = isLoud ? (index % 48 < 24 ? 8000 : -8000) : 0 }
         device.uses.withLock { $0.framesRead += 1 }
         return .now
     }
@@ -90,7 +96,11 @@ final class TestPlayback: AudioPlayback {
 
     func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         usleep(10_000)
-        device.uses.withLock { $0.framesWritten += 1 }
+        let isLoud = frame.contains { abs(Int($0)) > 1000 }
+        device.uses.withLock {
+            $0.framesWritten += 1
+            if isLoud { $0.loudFramesWritten += 1 }
+        }
         return .now
     }
 }

@@ -1,7 +1,9 @@
-/// Sound between the microphone's frames and the encoder's packets; holds up to 10 s.
+/// Sound between the microphone's frames and the encoder's packets: what was said before the voice was connected, up to 10 s.
 ///
-/// The capture thread owns it. It passes through for now: whoever pushes takes out at once. It never allocates after its init; its
-/// memory is touched only as far as it was ever filled.
+/// The capture thread owns it. Until the voice is live it keeps what the open gate lets through, and nothing of the time in which
+/// the gate is shut. Then whoever takes one packet at each frame sends what was kept at twice the speed of time, never as one
+/// burst, until it passes through. Left out for now: catching up sooner by leaving out pauses. It never allocates after its init;
+/// its memory is touched only as far as it was ever filled.
 struct Backlog: ~Copyable {
     /// 10 s.
     static let capacity = 10 * AudioFormat.samplesPerSecond
@@ -16,8 +18,20 @@ struct Backlog: ~Copyable {
         samples = FixedBuffer(unwrittenCount: Self.capacity)
     }
 
-    /// - Parameter frame: 480 samples, mono, 48 kHz, Int16.
-    mutating func push(_ frame: UnsafeBufferPointer<Int16>) {
+    /// Takes the frame of these 10 ms in, where it is to be kept.
+    /// - Parameters:
+    ///   - frame: 480 samples, mono, 48 kHz, Int16, as the gate left them.
+    ///   - passed: what the gate says of it.
+    ///   - isLive: whether the voice is connected.
+    mutating func take(_ frame: UnsafeBufferPointer<Int16>, _ passed: Gate.Passage, isLive: Bool) {
+        switch passed {
+        case .sound: push(frame)
+        // A stream goes on through silence; one that is late makes up for its delay instead.
+        case .silence: if isLive, sampleCount < AudioFormat.packetSampleCount { push(frame) }
+        }
+    }
+
+    private mutating func push(_ frame: UnsafeBufferPointer<Int16>) {
         precondition(frame.count == AudioFormat.frameSampleCount)
         if sampleCount == 0 { head = 0 }
         let excess = sampleCount + frame.count - Self.capacity
@@ -44,10 +58,5 @@ struct Backlog: ~Copyable {
         head = (head + pcm.count) % Self.capacity
         sampleCount -= pcm.count
         return true
-    }
-
-    /// Forgets everything, as muting demands.
-    mutating func removeAll() {
-        sampleCount = 0
     }
 }

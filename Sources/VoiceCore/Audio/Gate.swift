@@ -5,6 +5,14 @@ struct Gate: Sendable {
     /// 5 ms: long enough not to click, short enough to lose nothing of a word.
     private static let rampSampleCount = 240
 
+    /// What a frame holds once it has passed.
+    enum Passage: Equatable {
+        /// The microphone's sound, or a part of it.
+        case sound
+        /// Nothing of it.
+        case silence
+    }
+
     private var gain: Float
 
     init(isOpen: Bool) {
@@ -12,14 +20,16 @@ struct Gate: Sendable {
     }
 
     /// - Parameter frame: 480 samples, mono, 48 kHz, Int16, changed in place.
-    mutating func apply(to frame: UnsafeMutableBufferPointer<Int16>, isOpen: Bool) {
+    mutating func apply(to frame: UnsafeMutableBufferPointer<Int16>, isOpen: Bool) -> Passage {
         let goal: Float = isOpen ? 1 : 0
         guard gain != goal else {
-            if !isOpen { frame.update(repeating: 0) }
-            return
+            if isOpen { return .sound }
+            frame.update(repeating: 0)
+            return .silence
         }
         frame.ramp(from: gain, to: goal, over: Self.rampSampleCount)
         gain = goal
+        return .sound
     }
 }
 

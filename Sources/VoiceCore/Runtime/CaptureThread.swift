@@ -4,7 +4,7 @@ import Synchronization
 /// The capture thread: microphone to Opus.
 ///
 /// ALSA read 10 ms -> `AudioProcessor` (far-end frames due by now first, then this near end) -> gate (muted: zeros) ->
-/// `Backlog` -> `OpusEncoder` each 20 ms -> the microphone queue and a wake of the network thread. A local value of its
+/// `Backlog` (keeps what is said while connecting) -> `OpusEncoder` each 20 ms -> the microphone queue and a wake of the network thread. A local value of its
 /// thread. Once it runs it does not allocate.
 struct CaptureThread: ~Copyable {
     private let runtime: VoiceRuntime
@@ -90,10 +90,11 @@ struct CaptureThread: ~Copyable {
             guard let capturedAt = read() else { continue }
             hearFarEnd(until: capturedAt)
             processor?.nearEnd(frame, capturedAt: capturedAt)
-            gate.apply(to: frame, isOpen: !runtime.isMuted.load(ordering: .relaxed))
-            guard runtime.isLive.load(ordering: .relaxed) else { continue }
-            backlog.push(UnsafeBufferPointer(frame))
-            while backlog.next(into: packetPCM) { encode() }
+            let passed = gate.apply(to: frame, isOpen: !runtime.isMuted.load(ordering: .relaxed))
+            let isLive = runtime.isLive.load(ordering: .relaxed)
+            backlog.take(UnsafeBufferPointer(frame), passed, isLive: isLive)
+            // One packet of 20 ms in 10 ms at most: what was kept is caught up with, and nobody gets it as a burst.
+            if isLive, backlog.next(into: packetPCM) { encode() }
         }
     }
 

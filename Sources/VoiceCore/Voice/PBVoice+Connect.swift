@@ -1,12 +1,24 @@
 extension PBVoice {
     /// Made before it is needed, so that a press finds sockets, candidates, key and certificate ready.
     private static var prepared: VoiceRuntime?
+    /// The voice that `connect` is opening, the latest if there are several.
+    private static weak var opening: VoiceRuntime?
+    /// Whether the voice that is being opened, or else the next one, is muted.
+    private static var isMutedWhileConnecting = false
     /// One voice at a time holds the host's device.
     private static let soundLease = SoundLease()
 
     /// Makes ready what the next `connect` needs: sockets, candidates, a key and certificate. Optional; returns at once.
     public static func prepare() {
         if prepared?.isClosing.load(ordering: .acquiring) ?? true { prepared = try? makeRuntime() }
+    }
+
+    /// As `mute`, for the voice that `connect` is opening and has not returned yet; where there is none, for the next one. What is
+    /// said unmuted while connecting is kept, 10 s at most, and sent once the voice is connected; muting forgets nothing of
+    /// it. Each voice starts unmuted unless this says otherwise for it.
+    public static func muteWhileConnecting(_ muted: Bool) {
+        isMutedWhileConnecting = muted
+        opening?.isMuted.store(muted, ordering: .relaxed)
     }
 
     /// Opens a voice: asks for the microphone, sets the audio session up, makes the offer, hands it to `start`, sets the
@@ -31,6 +43,14 @@ extension PBVoice {
             throw PBVoiceError(.invalidConfiguration, "Set PBVoice.audioDevice before the first connect.")
         }
         let runtime = try takeRuntime()
+        runtime.isMuted.store(isMutedWhileConnecting, ordering: .relaxed)
+        opening = runtime
+        defer {
+            if opening === runtime || opening == nil {
+                opening = nil
+                isMutedWhileConnecting = false
+            }
+        }
         let result = await withTaskCancellationHandler {
             await open(runtime, device, start: start, audioSession: audioSession, iceTimeout: iceTimeout)
         } onCancel: {

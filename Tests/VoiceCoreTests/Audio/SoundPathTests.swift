@@ -5,9 +5,14 @@ import Testing
 
 @Suite struct GateTests {
     private func apply(_ gate: inout Gate, _ value: Int16, isOpen: Bool) -> [Int16] {
+        var passage = Gate.Passage.silence
+        return apply(&gate, value, isOpen: isOpen, passage: &passage)
+    }
+
+    private func apply(_ gate: inout Gate, _ value: Int16, isOpen: Bool, passage: inout Gate.Passage) -> [Int16] {
         Sound.buffer(480) { frame in
             frame.update(repeating: value)
-            gate.apply(to: frame, isOpen: isOpen)
+            passage = gate.apply(to: frame, isOpen: isOpen)
             return 480
         }
     }
@@ -25,6 +30,19 @@ import Testing
         #expect(zip(frame, frame.dropFirst()).allSatisfy { abs(Int($0) - Int($1)) <= 101 })
         #expect(abs(Int(frame[0]) - (opens ? 0 : 24_000)) <= 101)
         #expect(frame[240...].allSatisfy { $0 == (opens ? 24_000 : 0) })
+    }
+}
+
+extension GateTests {
+    @Test func onlyAFrameThatIsShutFromEndToEndCountsAsSilence() {
+        var gate = Gate(isOpen: false)
+        var passages: [Gate.Passage] = []
+        for isOpen in [false, true, true, false, false] {
+            var passage = Gate.Passage.silence
+            _ = apply(&gate, 1234, isOpen: isOpen, passage: &passage)
+            passages.append(passage)
+        }
+        #expect(passages == [.silence, .sound, .sound, .sound, .silence])
     }
 }
 
@@ -47,10 +65,21 @@ import Testing
 }
 
 @Suite struct BacklogTests {
-    private func push(_ range: Range<Int>, into backlog: inout Backlog) {
+    private func push(
+        _ range: Range<Int>, into backlog: inout Backlog, _ passed: Gate.Passage = .sound, isLive: Bool = false
+    ) {
         for start in stride(from: range.lowerBound, to: range.upperBound, by: 480) {
             let frame = (start..<start + 480).map { Int16(truncatingIfNeeded: $0) }
-            frame.withUnsafeBufferPointer { backlog.push($0) }
+            frame.withUnsafeBufferPointer { backlog.take($0, passed, isLive: isLive) }
+        }
+    }
+
+    /// As the capture thread does in each 10 ms of a live voice.
+    /// - Returns: how many packets were sent, one entry a frame.
+    private func liveTurns(_ count: Int, of backlog: inout Backlog, _ passed: Gate.Passage) -> [Int] {
+        (0..<count).map { _ in
+            push(0..<480, into: &backlog, passed, isLive: true)
+            return next(of: &backlog) == nil ? 0 : 1
         }
     }
 
@@ -86,11 +115,33 @@ import Testing
         #expect(position == 484_800)
     }
 
-    @Test func forgettingLeavesNothing() {
+    @Test func whileConnectingNothingIsKeptOfAShutGateAndNothingForgotten() {
         var backlog = Backlog()
-        push(0..<9600, into: &backlog)
-        backlog.removeAll()
-        #expect(next(of: &backlog) == nil)
+        push(0..<480, into: &backlog)
+        push(4800..<9600, into: &backlog, .silence)
+        push(480..<960, into: &backlog)
+        push(4800..<9600, into: &backlog, .silence)
+        #expect(next(of: &backlog) == (0..<960).map { Int16($0) })
+        #expect(backlog.sampleCount == 0)
+    }
+
+    @Test func whatWasKeptGoesOutAtTwiceTheSpeedOfTimeUntilItIsGone() {
+        var backlog = Backlog()
+        push(0..<480 * 10, into: &backlog)
+        let sent = liveTurns(14, of: &backlog, .sound)
+        #expect(sent == [Int](repeating: 1, count: 10) + [0, 1, 0, 1])
+    }
+
+    @Test func aPauseAfterTheBacklogIsNotAddedToItsDelay() {
+        var backlog = Backlog()
+        push(0..<480 * 11, into: &backlog)
+        let sent = liveTurns(10, of: &backlog, .silence)
+        #expect(sent == [1, 1, 1, 1, 1, 1, 0, 1, 0, 1])
+    }
+
+    @Test func aLiveStreamGoesOnThroughSilence() {
+        var backlog = Backlog()
+        #expect(liveTurns(6, of: &backlog, .silence) == [0, 1, 0, 1, 0, 1])
     }
 }
 

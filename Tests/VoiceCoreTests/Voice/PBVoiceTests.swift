@@ -17,12 +17,14 @@ import Testing
     }
 
     /// A backend and provider in this process.
-    private func provider() -> (start: @MainActor (String) async throws -> PBStartedVoice, voices: Voices) {
+    private func provider(_ device: TestDevice = TestDevice()) -> (
+        start: @MainActor (String) async throws -> PBStartedVoice, voices: Voices
+    ) {
         let voices = Voices()
         return (
             { offer in
                 let voice = try await AnsweringVoice.answer(
-                    offer: offer, device: TestDevice(), configuration: PBVoice.configuration
+                    offer: offer, device: device, configuration: PBVoice.configuration
                 ) { state in voices.states.withLock { $0.append(state) } }
                 voices.answering.withLock { $0.append(voice) }
                 return PBStartedVoice(id: "voice-1", sdp: voice.answer)
@@ -118,6 +120,37 @@ import Testing
         voice.mute(false)
         #expect(!voice.muted)
         voice.close()
+    }
+
+    @Test func whatIsSaidWhileConnectingIsKeptAndSentAndNothingOfWhatIsSaidMuted() async throws {
+        let ear = TestDevice()
+        let provider = provider(ear)
+        device.speaks.store(true, ordering: .relaxed)
+        let device = device
+        let voice = try await PBVoice.connect(start: { offer in
+            try await eventually { device.used.framesRead >= 20 }
+            PBVoice.muteWhileConnecting(true)
+            let muted = device.used.framesRead
+            try await eventually { device.used.framesRead >= muted + 30 }
+            return try await provider.start(offer)
+        })
+        #expect(voice.muted)
+        try await eventually { voice.state == .connected }
+        try await eventually { ear.used.loudFramesWritten >= 18 }
+        let connected = device.used.framesRead
+        try await eventually { device.used.framesRead >= connected + 40 }
+        #expect(ear.used.loudFramesWritten < 35)
+        voice.close()
+    }
+
+    @Test func mutedBeforeItBeginsAVoiceIsMutedFromItsFirstFrameAndTheNextIsNot() async throws {
+        PBVoice.muteWhileConnecting(true)
+        let muted = try await PBVoice.connect(start: provider().start)
+        #expect(muted.muted)
+        muted.close()
+        let next = try await PBVoice.connect(start: provider().start)
+        #expect(!next.muted)
+        next.close()
     }
 
     @Test func theProvidersEndClosesTheVoiceAndTheMicrophone() async throws {
