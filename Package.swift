@@ -51,7 +51,8 @@ let package = Package(
             exclude: ["CLibraries"]),
 
         .systemLibrary(name: "CSystemd", path: "Sources/Hardware/CLibraries/CSystemd"),
-        .target(name: "Hardware", dependencies: ["CSystemd"], exclude: ["CLibraries"]),
+        .systemLibrary(name: "CGPIO", path: "Sources/Hardware/CLibraries/CGPIO"),
+        .target(name: "Hardware", dependencies: ["CGPIO", "CSystemd"], exclude: ["CLibraries"]),
 
         .systemLibrary(name: "CCurl", path: "Sources/Appliance/CLibraries/CCurl"),
         .executableTarget(

@@ -4,6 +4,8 @@ enum Invocation: Equatable, Sendable {
     case run(config: String, events: String?)
     /// Read the config and say what is wrong with it.
     case check(config: String)
+    /// Set the mute LED to muted and leave.
+    case ledMuted(config: String)
     case version
     case help
 
@@ -16,6 +18,7 @@ enum Invocation: Equatable, Sendable {
         Usage:
           talkpost run --config FILE [--events FILE]   serve presses; q, SIGINT or SIGTERM end it
           talkpost check --config FILE                 read the config and say what is wrong with it
+          talkpost led-muted --config FILE             set the mute LED to muted and leave it so: for a unit's ExecStopPost=
           talkpost --version                           versions of the program and of its libraries
           talkpost --help                              this text
 
@@ -34,8 +37,9 @@ enum Invocation: Equatable, Sendable {
         case "--help", "-h", "help": self = .help
         case "run": self = .run(config: try Self.option("--config", of: &rest), events: try Self.events(&rest))
         case "check": self = .check(config: try Self.option("--config", of: &rest))
+        case "led-muted": self = .ledMuted(config: try Self.option("--config", of: &rest))
         default:
-            let words = ["run", "check", "--version", "--help"]
+            let words = ["run", "check", "led-muted", "--version", "--help"]
             let guess = ConfigValue.nearest(to: command, among: words).map { "did you mean \($0)?" }
             let cure = guess ?? "talkpost --help says what there is."
             throw Misunderstood(description: "There is no command \(INILines.quoted(command)); \(cure)")

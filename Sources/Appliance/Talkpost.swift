@@ -24,10 +24,24 @@ struct Talkpost {
             case .check(let path):
                 guard configuration(path) != nil else { return 1 }
                 print("\(path): no mistake found.")
+            case .ledMuted(let path):
+                guard let configuration = configuration(path) else { return 1 }
+                return leaveLEDMuted(configuration.led)
             case .run(let path, let events):
                 guard let configuration = configuration(path) else { return 1 }
                 return await run(configuration, events: events)
             }
+            return 0
+        } catch {
+            return fail("talkpost: \(error)")
+        }
+    }
+
+    /// For a service that has died, whose LED may say that the microphone is heard.
+    private func leaveLEDMuted(_ settings: Configuration.LED) -> Int32 {
+        guard case .gpio(let line) = settings.output else { return 0 }
+        do throws(GPIOError) {
+            try GPIOLED.leaveLit(line: line, polarity: settings.polarity, drive: settings.drive)
             return 0
         } catch {
             return fail("talkpost: \(error)")
@@ -51,7 +65,7 @@ struct Talkpost {
         }
         let parts: Parts
         do throws(Parts.Unusable) {
-            parts = try Parts(configuration, console: console)
+            parts = try Parts(configuration, console: console, log: log)
         } catch {
             return fail(error.sentence)
         }

@@ -7,7 +7,8 @@ import Testing
         arguments: [
             ("run --config a.conf", .run(config: "a.conf", events: nil)),
             ("run --events - --config=a.conf", .run(config: "a.conf", events: "-")),
-            ("check --config a.conf", .check(config: "a.conf")), ("--version", .version), ("--help", .help),
+            ("check --config a.conf", .check(config: "a.conf")),
+            ("led-muted --config a.conf", .ledMuted(config: "a.conf")), ("--version", .version), ("--help", .help),
         ] as [(String, Invocation)])
     func whatIsAskedForIsUnderstood(line: String, invocation: Invocation) throws {
         #expect(try Invocation(line.split(separator: " ").map(String.init)) == invocation)

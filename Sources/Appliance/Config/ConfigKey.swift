@@ -1,3 +1,4 @@
+import Hardware
 import VoiceCore
 
 /// One key that a config file may have: its name, what its value must be, and where the value goes.
@@ -65,9 +66,16 @@ struct ConfigKey: Sendable {
             return true
         },
 
-        ConfigKey("button", "source", "keyboard, or script: and the path of a file of steps") {
+        ConfigKey(
+            "button", "source",
+            "keyboard, gpio: and a line such as GPIO17 or gpiochip0:17, or script: and the path of a file of steps"
+        ) {
             if $0 == "keyboard" {
                 $1.button.source = .keyboard
+                return true
+            }
+            if let line = gpioLine(in: $0) {
+                $1.button.source = .gpio(line)
                 return true
             }
             guard let path = path(in: $0, after: "script:") else { return false }
@@ -75,7 +83,21 @@ struct ConfigKey: Sendable {
             return true
         },
 
-        .choice("led", "output", \.led.output),
+        .choice("button", "active", \.button.polarity),
+        .choice("button", "bias", \.button.bias),
+
+        ConfigKey("led", "output", "terminal, none, or gpio: and a line such as GPIO27 or gpiochip0:27") {
+            switch $0 {
+            case "terminal": $1.led.output = .terminal
+            case "none": $1.led.output = .none
+            default:
+                guard let line = gpioLine(in: $0) else { return false }
+                $1.led.output = .gpio(line)
+            }
+            return true
+        },
+        .choice("led", "active", \.led.polarity),
+        .choice("led", "drive", \.led.drive),
 
         ConfigKey(
             "network", "interfaces", "names of network interfaces between commas, such as eth0, wlan0", mayBeEmpty: true
@@ -170,6 +192,12 @@ struct ConfigKey: Sendable {
         let path = value.dropFirst(prefix.count).drop { $0 == " " }
         // PATH_MAX (limits.h).
         return (1..<4096).contains(path.utf8.count) ? String(path) : nil
+    }
+
+    private static func gpioLine(in value: String) -> GPIOLineName? {
+        let prefix = "gpio:"
+        guard value.hasPrefix(prefix) else { return nil }
+        return GPIOLineName(String(value.dropFirst(prefix.count).drop { $0 == " " }))
     }
 
     private static func isURL(_ value: String, placeholders allowed: Set<String>) -> Bool {

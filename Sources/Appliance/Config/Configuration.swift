@@ -1,3 +1,4 @@
+import Hardware
 import VoiceCore
 
 /// What the installer chose, complete: every key that the config file left out has its default.
@@ -31,10 +32,16 @@ struct Configuration: Equatable, Sendable {
 
     struct Button: Equatable, Sendable {
         var source = ButtonSource.keyboard
+        /// The line's level while the button is pressed.
+        var polarity = GPIOPolarity.low
+        var bias = GPIOBias.pullUp
     }
 
     struct LED: Equatable, Sendable {
         var output = LEDOutput.terminal
+        /// The line's level while the LED is lit.
+        var polarity = GPIOPolarity.high
+        var drive = GPIODrive.pushPull
     }
 
     struct Network: Equatable, Sendable {
@@ -77,11 +84,13 @@ enum ButtonSource: Equatable, Sendable {
     case keyboard
     /// A file of steps, see `ButtonScript`.
     case script(String)
+    case gpio(GPIOLineName)
 }
 
-enum LEDOutput: String, CaseIterable, Sendable {
+enum LEDOutput: Equatable, Sendable {
     case terminal
     case none
+    case gpio(GPIOLineName)
 }
 
 enum LogTarget: String, CaseIterable, Sendable {

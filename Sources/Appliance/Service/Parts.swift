@@ -18,6 +18,8 @@ final class Parts {
     private let script: ScriptedButton?
     private let keyboard: KeyboardButton?
     private let terminal: TerminalLED?
+    private let gpioButton: GPIOButton?
+    private let gpioLED: GPIOLED?
     private var steps: Task<Void, Never>?
 
     /// A part that the config names cannot be made, and waiting would not help.
@@ -27,24 +29,51 @@ final class Parts {
     }
 
     /// - Throws: `Unusable` where a file of the simulation is missing or wrong; the caller prints it and does not start.
-    init(_ configuration: Configuration, console: Console) throws(Unusable) {
+    init(_ configuration: Configuration, console: Console, log: Log) throws(Unusable) {
         var watchers: [any HappeningWatcher] = []
+        var script: ScriptedButton?
+        var keyboard: KeyboardButton?
+        var terminal: TerminalLED?
+        var gpioButton: GPIOButton?
+        var gpioLED: GPIOLED?
         switch configuration.button.source {
         case .keyboard:
-            let keyboard = KeyboardButton()
-            (button, self.keyboard, script) = (keyboard, keyboard, nil)
+            let made = KeyboardButton()
+            keyboard = made
+            button = made
         case .script(let path):
-            let script = ScriptedButton(try Self.script(path))
-            watchers.append(script)
-            (button, keyboard, self.script) = (script, nil, script)
+            let made = ScriptedButton(try Self.script(path))
+            script = made
+            button = made
+            watchers.append(made)
+        case .gpio(let line):
+            let settings = configuration.button
+            let made = GPIOButton(
+                line: line, polarity: settings.polarity, bias: settings.bias,
+                onProblem: { Self.report("The talk button", $0, to: log) })
+            gpioButton = made
+            button = made
         }
         switch configuration.led.output {
         case .terminal:
-            let terminal = TerminalLED(console: console)
-            watchers.append(terminal)
-            (led, self.terminal) = (terminal, terminal)
-        case .none: (led, terminal) = (DarkLED(), nil)
+            let made = TerminalLED(console: console)
+            terminal = made
+            led = made
+            watchers.append(made)
+        case .none: led = DarkLED()
+        case .gpio(let line):
+            let settings = configuration.led
+            let made = GPIOLED(
+                line: line, polarity: settings.polarity, drive: settings.drive,
+                onProblem: { Self.report("The mute LED", $0, to: log) })
+            gpioLED = made
+            led = made
         }
+        self.script = script
+        self.keyboard = keyboard
+        self.terminal = terminal
+        self.gpioButton = gpioButton
+        self.gpioLED = gpioLED
         device = MeteredDevice(
             WAVDevice(microphone: configuration.sound.microphone, speaker: configuration.sound.speaker), meter: meter)
         self.watchers = watchers
@@ -52,6 +81,9 @@ final class Parts {
 
     /// Sets those parts going that go by themselves.
     func start() {
+        // The LED first: nobody should take a dark one for an open microphone.
+        gpioLED?.start()
+        gpioButton?.start()
         guard let script else { return }
         steps = Task { await script.run() }
     }
@@ -62,7 +94,21 @@ final class Parts {
         steps?.cancel()
         keyboard?.restore()
         terminal?.clear()
+        gpioLED?.show(.on)
         return script?.failure
+    }
+
+    /// What is wrong with button and LED now, each as a sentence with its cure; empty: nothing.
+    var problems: [String] {
+        [gpioButton?.problem, gpioLED?.problem].compactMap { $0 }
+    }
+
+    private static func report(_ part: String, _ problem: String?, to log: Log) {
+        if let problem {
+            log.warning("\(part): \(problem)")
+        } else {
+            log.info("\(part) works.")
+        }
     }
 
     private static func script(_ path: String) throws(Unusable) -> ButtonScript {

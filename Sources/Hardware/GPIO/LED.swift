@@ -23,17 +23,28 @@ public struct BlinkPattern: Equatable, Sendable {
 extension BlinkPattern {
     /// Whether the light is on this long after the pattern began. Pure; a negative time counts as its beginning.
     public func isLit(after elapsed: Duration) -> Bool {
-        let total = turns.reduce(.zero, +)
-        guard total > .zero else { return false }
+        turn(after: elapsed)?.index.isMultiple(of: 2) ?? false
+    }
+
+    /// How long it is until the next turn; nil where the light is steady or dark for good. Pure.
+    func nextTurn(after elapsed: Duration) -> Duration? {
+        guard turns.count > 1, let turn = turn(after: elapsed) else { return nil }
+        return .milliseconds(turn.rest)
+    }
+
+    /// Which turn it is, and how many milliseconds of it are left, at least one; nil where there is none.
+    private func turn(after elapsed: Duration) -> (index: Int, rest: Int64)? {
         let milliseconds = { (duration: Duration) in
             // Whole milliseconds are fine enough for the eye.
             duration.components.seconds &* 1000 &+ duration.components.attoseconds / 1_000_000_000_000_000
         }
-        var rest = max(0, milliseconds(elapsed)) % max(1, milliseconds(total))
+        let total = milliseconds(turns.reduce(.zero, +))
+        guard total > 0 else { return nil }
+        var rest = max(0, milliseconds(elapsed)) % total
         for (index, turn) in turns.enumerated() {
             rest -= milliseconds(turn)
-            if rest < 0 { return index.isMultiple(of: 2) }
+            if rest < 0 { return (index, -rest) }
         }
-        return false
+        return nil
     }
 }

@@ -1,3 +1,4 @@
+import Hardware
 import Testing
 
 @testable import Appliance
@@ -54,8 +55,12 @@ import Testing
             session = app
             [button]
             source = script:steps
+            active = high
+            bias = as-is
             [led]
             output = none
+            active = low
+            drive = open-drain
             [network]
             interfaces = eth0, wlan0
             loopback = yes
@@ -80,7 +85,11 @@ import Testing
         expected.sound.speaker = .none
         expected.sound.session = .app
         expected.button.source = .script("steps")
+        expected.button.polarity = .high
+        expected.button.bias = .asIs
         expected.led.output = .none
+        expected.led.polarity = .low
+        expected.led.drive = .openDrain
         expected.network.interfaces = ["eth0", "wlan0"]
         expected.network.offersLoopback = true
         expected.voice.bitsPerSecond = 24_000
@@ -89,6 +98,14 @@ import Testing
         expected.log.target = .console
         expected.log.level = .debug
         #expect(configuration == expected)
+    }
+
+    @Test func buttonAndLEDCanBeGPIOLines() throws {
+        let configuration = try read("[button]\nsource = gpio:pinctrl-bcm2835:17\n[led]\noutput = gpio: GPIO27")
+        let button = try #require(GPIOLineName("pinctrl-bcm2835:17"))
+        let led = try #require(GPIOLineName("GPIO27"))
+        #expect(configuration.button.source == .gpio(button))
+        #expect(configuration.led.output == .gpio(led))
     }
 
     @Test(arguments: [
@@ -111,7 +128,16 @@ import Testing
         ("[log]\nlevel = info\nlevel = debug", 3, "level was set before, on line 2", "keep one of the two lines"),
         ("[talk]\nmode =", 2, "mode has no value", "it must be hold"),
         (
-            "[led]\noutput = lamp", 2, "the value \"lamp\" of output cannot be used", "it must be terminal or none"
+            "[led]\noutput = lamp", 2, "the value \"lamp\" of output cannot be used",
+            "it must be terminal, none, or gpio: and a line such as GPIO27 or gpiochip0:27"
+        ),
+        (
+            "[button]\nsource = gpio:gpiochip0:", 2, "the value \"gpio:gpiochip0:\" of source cannot be used",
+            "it must be keyboard, gpio: and a line such as GPIO17 or gpiochip0:17, or script: and the path of a file of steps"
+        ),
+        (
+            "[button]\nbias = up", 2, "the value \"up\" of bias cannot be used",
+            "it must be pull-up, pull-down, none or as-is"
         ),
         (
             "[backend]\nurl = http://h/{chatt}", 2, "the value of url cannot be used",
