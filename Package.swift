@@ -50,9 +50,11 @@ let package = Package(
             dependencies: ["COpenSSL", "COpus", "CSRTP", "CJansson", "CLinux", "CAudioProcessing"],
             exclude: ["CLibraries"]),
 
+        .systemLibrary(name: "CALSA", path: "Sources/Hardware/CLibraries/CALSA"),
+        .systemLibrary(name: "CSpeexDSP", path: "Sources/Hardware/CLibraries/CSpeexDSP"),
         .systemLibrary(name: "CSystemd", path: "Sources/Hardware/CLibraries/CSystemd"),
         .systemLibrary(name: "CGPIO", path: "Sources/Hardware/CLibraries/CGPIO"),
-        .target(name: "Hardware", dependencies: ["CGPIO", "CSystemd"], exclude: ["CLibraries"]),
+        .target(name: "Hardware", dependencies: ["CALSA", "CGPIO", "CSpeexDSP", "CSystemd"], exclude: ["CLibraries"]),
 
         .systemLibrary(name: "CCurl", path: "Sources/Appliance/CLibraries/CCurl"),
         .executableTarget(

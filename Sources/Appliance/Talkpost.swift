@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Hardware
 import VoiceCore

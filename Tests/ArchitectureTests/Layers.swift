@@ -36,6 +36,7 @@ enum Layers {
             own.imports.insert(library)
             layers["Hardware/\(name)"] = own
         }
+        layers["Hardware/ALSA"]?.imports.insert("CSpeexDSP")
         let host: Set = ["VoiceCore", "CLinux", "Glibc", "Synchronization", "Dispatch"]
         for name in ["", "/Config", "/Kiosk", "/Backend", "/Audio", "/Health", "/Log", "/Service", "/Simulation"] {
             layers["Appliance\(name)"] = Layer(

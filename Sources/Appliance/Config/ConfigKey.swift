@@ -46,12 +46,26 @@ struct ConfigKey: Sendable {
         .duration("talk", "release_tail", .zero ... .seconds(5), "from 0 ms to 5 s", \.talk.releaseTail),
         .duration("talk", "idle_end", .seconds(1) ... .seconds(3600), "from 1 s to 60 min", \.talk.idleEnd),
 
-        ConfigKey("sound", "microphone", "wav: and the path of a WAV file") {
+        ConfigKey(
+            "sound", "microphone",
+            "card: and auto or a card's id as in /proc/asound/cards, or wav: and the path of a WAV file"
+        ) {
+            if let card = card(in: $0) {
+                $1.sound.microphone = .card(card)
+                return true
+            }
             guard let path = path(in: $0, after: "wav:") else { return false }
             $1.sound.microphone = .wav(path)
             return true
         },
-        ConfigKey("sound", "speaker", "none, or wav: and the path of a WAV file to write") {
+        ConfigKey(
+            "sound", "speaker",
+            "none, card: and auto or a card's id as in /proc/asound/cards, or wav: and the path of a WAV file to write"
+        ) {
+            if let card = card(in: $0) {
+                $1.sound.speaker = .card(card)
+                return true
+            }
             if $0 == "none" {
                 $1.sound.speaker = .none
                 return true
@@ -185,6 +199,10 @@ struct ConfigKey: Sendable {
             $1[keyPath: place] = $0
             return true
         }
+    }
+
+    private static func card(in value: String) -> CardName? {
+        value.hasPrefix("card:") ? CardName(String(value.dropFirst(5).drop { $0 == " " })) : nil
     }
 
     private static func path(in value: String, after prefix: String) -> String? {

@@ -71,6 +71,7 @@ enum TalkMode: String, CaseIterable, Sendable {
 enum Microphone: Equatable, Sendable {
     /// A WAV file, from its beginning at each voice.
     case wav(String)
+    case card(CardName)
 }
 
 enum Speaker: Equatable, Sendable {
@@ -78,6 +79,7 @@ enum Speaker: Equatable, Sendable {
     case none
     /// A WAV file that is written anew for each voice; `{call}` in its name becomes 1, 2, …
     case wav(String)
+    case card(CardName)
 }
 
 enum ButtonSource: Equatable, Sendable {

@@ -15,6 +15,7 @@ final class Parts {
     /// Those parts that want to know what happens.
     let watchers: [any HappeningWatcher]
 
+    private let sound: SoundParts
     private let script: ScriptedButton?
     private let keyboard: KeyboardButton?
     private let terminal: TerminalLED?
@@ -74,8 +75,8 @@ final class Parts {
         self.terminal = terminal
         self.gpioButton = gpioButton
         self.gpioLED = gpioLED
-        device = MeteredDevice(
-            WAVDevice(microphone: configuration.sound.microphone, speaker: configuration.sound.speaker), meter: meter)
+        sound = SoundParts(configuration.sound, meter: meter, log: log)
+        device = sound.device
         self.watchers = watchers
     }
 
@@ -98,9 +99,9 @@ final class Parts {
         return script?.failure
     }
 
-    /// What is wrong with button and LED now, each as a sentence with its cure; empty: nothing.
+    /// What is wrong with button, LED and sound cards now, each as a sentence with its cure; empty: nothing.
     var problems: [String] {
-        [gpioButton?.problem, gpioLED?.problem].compactMap { $0 }
+        [gpioButton?.problem, gpioLED?.problem].compactMap { $0 } + sound.problems
     }
 
     private static func report(_ part: String, _ problem: String?, to log: Log) {

@@ -6,7 +6,7 @@ import VoiceCore
 /// Made at start on main, used by one voice at a time on that voice's threads. The microphone starts at the file's beginning in
 /// each voice and is silent after its end.
 final class WAVDevice: AudioDevice {
-    private let microphonePath: String
+    private let microphonePath: String?
     private let speakerPath: String?
     /// The microphone's sound, once it could be read.
     private let speech: Mutex<WAVAudio?>
@@ -14,18 +14,17 @@ final class WAVDevice: AudioDevice {
 
     /// Reads the microphone's file now, so that no press waits for it; a file that is not there yet is asked for again at each
     /// voice.
-    init(microphone: Microphone, speaker: Speaker) {
-        switch microphone {
-        case .wav(let path): microphonePath = path
-        }
-        switch speaker {
-        case .none: speakerPath = nil
-        case .wav(let path): speakerPath = path
-        }
-        speech = Mutex(try? WAVAudio(file: microphonePath))
+    /// - Parameters:
+    ///   - microphone: the path of the file that is spoken; nil: silence.
+    ///   - speaker: the path of the file to write, see `path`; nil: what is played is kept nowhere.
+    init(microphone: String?, speaker: String?) {
+        microphonePath = microphone
+        speakerPath = speaker
+        speech = Mutex(microphone.flatMap { try? WAVAudio(file: $0) })
     }
 
     func openCapture() throws(AudioDeviceError) -> WAVCapture {
+        guard let microphonePath else { return WAVCapture(WAVAudio(samples: []), start: Instant.now()) }
         if let known = speech.withLock({ $0 }) { return WAVCapture(known, start: Instant.now()) }
         do {
             let read = try WAVAudio(file: microphonePath)

@@ -29,7 +29,7 @@ import VoiceCore
     @Test func theMicrophoneSpeaksItsFileFromTheBeginningInEachVoice() throws {
         let folder = Folder()
         write(WAVAudioTests.file((1...700).map(Int16.init)), to: "\(folder.path)/in.wav")
-        let device = WAVDevice(microphone: .wav("\(folder.path)/in.wav"), speaker: .none)
+        let device = WAVDevice(microphone: "\(folder.path)/in.wav", speaker: nil)
         for _ in 0..<2 {
             let capture = try device.openCapture()
             var frame = [Int16](repeating: 9, count: 480)
@@ -49,7 +49,7 @@ import VoiceCore
 
     @Test func aMicrophoneWithoutItsFileIsAbsentUntilItIsThere() throws {
         let folder = Folder()
-        let device = WAVDevice(microphone: .wav("\(folder.path)/in.wav"), speaker: .none)
+        let device = WAVDevice(microphone: "\(folder.path)/in.wav", speaker: nil)
         let error = try #require(thrown(AudioDeviceError.self) { _ = try device.openCapture() })
         #expect(error.reason == .absent)
         #expect(error.description.contains("in.wav"))
@@ -59,7 +59,7 @@ import VoiceCore
 
     @Test func theSpeakerWritesAFileOfItsOwnForEachVoice() throws {
         let folder = Folder()
-        let device = WAVDevice(microphone: .wav("none"), speaker: .wav("\(folder.path)/out-{call}.wav"))
+        let device = WAVDevice(microphone: "none", speaker: "\(folder.path)/out-{call}.wav")
         for call in 1...2 {
             let playback = try device.openPlayback()
             var frame = [Int16](repeating: Int16(call), count: 480)

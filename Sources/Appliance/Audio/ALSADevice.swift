@@ -1,0 +1,143 @@
+import Hardware
+import Synchronization
+import VoiceCore
+
+/// The sound cards that the config names, as the voices' sound device: the one bridge between ALSA and VoiceCore.
+///
+/// Made at start on main, where nothing is opened; used by one voice at a time on that voice's threads. A card is looked for anew
+/// each time it is opened, so that one that was missing is found once it is plugged in.
+final class ALSADevice: AudioDevice {
+    private let microphone: CardName?
+    private let speaker: CardName?
+    private let report: @Sendable (String) -> Void
+    /// What was reported last of each, so that it is said again only where it has changed.
+    private let reported = Mutex<[String: String]>([:])
+
+    /// - Parameters:
+    ///   - microphone: nil: it is not this device's.
+    ///   - speaker: the same.
+    ///   - report: takes a sentence for the log; from any thread, must not wait.
+    init(microphone: CardName?, speaker: CardName?, report: @escaping @Sendable (String) -> Void) {
+        self.microphone = microphone
+        self.speaker = speaker
+        self.report = report
+    }
+
+    /// What is wrong with the cards now, each as a sentence with its cure; empty: nothing. Opens nothing and does not wait; from any
+    /// thread.
+    var problems: [String] {
+        let cards = SoundCards.present()
+        return [
+            Self.problem("microphone", microphone, .capture, cards), Self.problem("speaker", speaker, .playback, cards),
+        ]
+        .compactMap { $0 }
+    }
+
+    private static func problem(
+        _ part: String, _ name: CardName?, _ direction: SoundDirection, _ cards: SoundCards
+    ) -> String? {
+        guard let name else { return nil }
+        do throws(ALSAError) {
+            try cards.find(name, for: direction)
+            return nil
+        } catch {
+            return AudioDeviceError(error, part: part).description
+        }
+    }
+
+    func openCapture() throws(AudioDeviceError) -> ALSACapture {
+        let stream = try Self.translated("microphone", microphone) { (name) throws(ALSAError) in
+            try CaptureStream(name)
+        }
+        report("microphone", stream.description)
+        return ALSACapture(stream)
+    }
+
+    func activate(_ session: PBAudioSession) throws(AudioDeviceError) {}
+
+    func openPlayback() throws(AudioDeviceError) -> ALSAPlayback {
+        let stream = try Self.translated("speaker", speaker) { (name) throws(ALSAError) in
+            try PlaybackStream(name)
+        }
+        report("speaker", stream.description)
+        return ALSAPlayback(stream)
+    }
+
+    func deactivate() {}
+
+    private func report(_ part: String, _ what: String) {
+        let isNew = reported.withLock { $0.updateValue(what, forKey: part) != what }
+        if isNew { report("The \(part) is \(what).") }
+    }
+
+    /// Runs `body`, and says of what it throws which part of the config it is about.
+    private static func translated<Result>(
+        _ part: String, _ name: CardName?, _ body: (CardName) throws(ALSAError) -> Result
+    ) throws(AudioDeviceError) -> Result {
+        guard let name else {
+            throw AudioDeviceError(.absent, "No card is named as the \(part); name one in [sound] \(part).")
+        }
+        do throws(ALSAError) {
+            return try body(name)
+        } catch {
+            throw AudioDeviceError(error, part: part)
+        }
+    }
+}
+
+/// The microphone of one voice. Lives on the capture thread.
+final class ALSACapture: AudioCapture {
+    private let stream: CaptureStream
+
+    init(_ stream: CaptureStream) {
+        self.stream = stream
+    }
+
+    func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+        do throws(ALSAError) {
+            return try stream.read(into: frame).map { Instant(nanoseconds: $0.wholeNanoseconds) }
+        } catch {
+            throw AudioDeviceError(error, part: "microphone")
+        }
+    }
+}
+
+/// The speaker of one voice. Lives on the playback thread.
+final class ALSAPlayback: AudioPlayback {
+    private let stream: PlaybackStream
+
+    init(_ stream: PlaybackStream) {
+        self.stream = stream
+    }
+
+    func awaitRoom() throws(AudioDeviceError) {
+        do throws(ALSAError) {
+            try stream.awaitRoom()
+        } catch {
+            throw AudioDeviceError(error, part: "speaker")
+        }
+    }
+
+    func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+        do throws(ALSAError) {
+            return try stream.write(UnsafeBufferPointer(frame)).map { Instant(nanoseconds: $0.wholeNanoseconds) }
+        } catch {
+            throw AudioDeviceError(error, part: "speaker")
+        }
+    }
+}
+
+extension AudioDeviceError {
+    /// - Parameter part: the key of [sound] that names the card.
+    fileprivate init(_ error: ALSAError, part: String) {
+        let reason: Reason =
+            switch error.reason {
+            case .absent: .absent
+            case .busy: .busy
+            case .notPermitted: .notPermitted
+            case .unsupported: .unsupported
+            case .lost: .lost
+            }
+        self.init(reason, "The \(part) ([sound] \(part)) cannot be used: \(error)")
+    }
+}

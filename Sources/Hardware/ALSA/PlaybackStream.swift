@@ -1,0 +1,152 @@
+import Glibc
+
+/// A speaker that takes 10 ms frames of 48 kHz mono, whatever the card wants.
+///
+/// Made and used on one thread, which it holds for at most 100 ms at a time; closed by being let go of. Once made it never
+/// allocates. How much waits in the card is bounded by `FillLevel`, also after underruns.
+public final class PlaybackStream {
+    private static let waitLimit: Duration = .milliseconds(100)
+    private static let frame: Duration = .milliseconds(10)
+    private static let frameSampleCount = CaptureStream.frameSampleCount
+
+    private let pcm: PCM
+    private var converter: RateConverter
+    private var level: FillLevel
+    private let mono: UnsafeMutableBufferPointer<Int16>
+    private let bytes: UnsafeMutableRawBufferPointer
+    /// 10 ms of the granted format.
+    private let silence: UnsafeMutableRawBufferPointer
+    private var lastTakenAt = MonotonicTime.now
+
+    /// How often the card ran out of sound.
+    public private(set) var underrunCount = 0
+
+    /// Opens the speaker of a card.
+    /// - Throws: `absent`, `busy`, `notPermitted` or `unsupported`, as a sentence.
+    public convenience init(_ name: CardName) throws(ALSAError) {
+        let place = try SoundCards.present().place(of: name, for: .playback)
+        do throws(ALSAError) {
+            try self.init(pcmName: place.pcmName, place: place.sentence)
+        } catch {
+            throw error.namingUsers(of: place)
+        }
+    }
+
+    init(pcmName: String, place: String, wish: PCMWish = PCMWish()) throws(ALSAError) {
+        let pcm = try PCM.opened(pcmName, place: place, direction: .playback, wish: wish)
+        guard let converter = RateConverter.make(from: CaptureStream.samplesPerSecond, to: pcm.grant.samplesPerSecond)
+        else {
+            throw ALSAError(
+                .unsupported, "\(place) has a rate that cannot be converted", cure: "use another card or device")
+        }
+        let level = FillLevel(period: pcm.grant.duration(pcm.grant.periodSampleCount), at: MonotonicTime.now)
+        try Self.setThresholds(pcm, level)
+        try pcm.prepare()
+        let capacity = converter.outputCount(for: Self.frameSampleCount)
+        let silenceCount = pcm.grant.sampleCount(Self.frame)
+        mono = .allocate(capacity: capacity)
+        bytes = .allocate(byteCount: capacity * pcm.grant.stride, alignment: 16)
+        silence = .allocate(byteCount: silenceCount * pcm.grant.stride, alignment: 16)
+        // All bytes zero is silence in each of the formats.
+        silence.initializeMemory(as: UInt8.self, repeating: 0)
+        self.level = level
+        self.converter = converter
+        self.pcm = pcm
+    }
+
+    deinit {
+        mono.deallocate()
+        bytes.deallocate()
+        silence.deallocate()
+    }
+
+    /// Which card it is and what it granted, for a sentence.
+    public var description: String { "\(pcm.place) (\(pcm.grant.sentence))" }
+
+    /// Blocks until the card has room for 10 ms more, at most 100 ms.
+    /// - Throws: `lost`: let go of it and make another one.
+    public func awaitRoom() throws(ALSAError) {
+        let limit = MonotonicTime.now + Self.waitLimit
+        while true {
+            let now = MonotonicTime.now
+            guard limit > now else { break }
+            if try pcm.wait(atMost: limit - now) { return }
+        }
+        guard MonotonicTime.now - lastTakenAt < CaptureStream.silenceLimit else {
+            throw ALSAError(.lost, "\(pcm.place) plays nothing", cure: "plug it in again")
+        }
+    }
+
+    /// Blocks until the card takes 10 ms more, at most 100 ms.
+    /// - Parameter frame: 480 samples, mono, 48 kHz, Int16.
+    /// - Returns: when its first sample will sound, as time since the zero of CLOCK_MONOTONIC; nil where it was not taken in time.
+    /// - Throws: `lost`: let go of it and make another one.
+    public func write(_ frame: UnsafeBufferPointer<Int16>) throws(ALSAError) -> Duration? {
+        precondition(frame.count == Self.frameSampleCount)
+        var status = try pcm.currentStatus()
+        if status.isBroken {
+            underrunCount += 1
+            level.underran(at: status.at)
+            try Self.setThresholds(pcm, level)
+            try pcm.prepare()
+            status = try pcm.currentStatus()
+        }
+        if !status.isRunning {
+            try fill()
+            status = try pcm.currentStatus()
+        }
+        // A stalled card still has room; what is put there would only come out late.
+        guard status.delayCount <= pcm.grant.sampleCount(level.target + Self.frame) + pcm.grant.periodSampleCount
+        else { return nil }
+        let playsAt = status.at + pcm.grant.duration(max(0, status.delayCount)) + converter.latency
+        guard try put(frame) else { return nil }
+        let now = MonotonicTime.now
+        lastTakenAt = now
+        if level.wrote(at: now) { try Self.setThresholds(pcm, level) }
+        return playsAt
+    }
+
+    /// Silence before the first frame, up to the level, so that the frame after it is not late already.
+    private func fill() throws(ALSAError) {
+        var rest = pcm.grant.sampleCount(level.target - Self.frame)
+        let most = silence.count / pcm.grant.stride
+        while rest > 0 {
+            let count = min(rest, most)
+            guard case .samples(let written) = try pcm.write(UnsafeRawBufferPointer(silence), sampleCount: count),
+                written > 0
+            else { return }
+            rest -= written
+        }
+    }
+
+    /// - Returns: whether all of it was taken.
+    private func put(_ frame: UnsafeBufferPointer<Int16>) throws(ALSAError) -> Bool {
+        let limit = MonotonicTime.now + Self.waitLimit
+        let count = converter.convert(frame, into: mono).written
+        pcm.grant.format.write(
+            UnsafeBufferPointer(rebasing: mono[..<count]), channelCount: pcm.grant.channelCount, into: bytes)
+        var written = 0
+        while written < count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[(written * pcm.grant.stride)...])
+            switch try pcm.write(rest, sampleCount: count - written) {
+            case .samples(let taken) where taken > 0: written += taken
+            // The rest of this frame is lost; the next write makes the card ready again.
+            case .broken: return false
+            case .samples, .wait:
+                let now = MonotonicTime.now
+                guard limit > now else { return false }
+                _ = try pcm.wait(atMost: limit - now)
+            }
+        }
+        return true
+    }
+
+    private static func setThresholds(_ pcm: borrowing PCM, _ level: FillLevel) throws(ALSAError) {
+        let buffer = pcm.grant.bufferSampleCount
+        let frameCount = pcm.grant.sampleCount(frame)
+        let target = min(buffer, pcm.grant.sampleCount(level.target))
+        // Room beyond what may lie in the card after the next frame.
+        let room = max(frameCount, buffer - target + frameCount)
+        try pcm.setThresholds(availableCount: min(room, buffer), startCount: max(1, target - frameCount))
+    }
+}
