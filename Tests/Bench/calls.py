@@ -80,7 +80,7 @@ class Bench:
     def _run_caller(self, name):
         answerer = self._answering()
         command, began = {
-            "talkpost": lambda: (self._talkpost(PORT, CALL, "no", self._voice.wav), ("button", {"change": "pressed"})),
+            "talkpost": lambda: (self._talkpost(PORT, CALL, "no", self._voice.microphone), ("button", {"change": "pressed"})),
             "wrtc": lambda: (self._caller(catalog.virtual_environment(), "libwebrtc.py"), ("begun", {})),
             "gstreamer": lambda: (self._caller(catalog.SYSTEM_PYTHON, "gstreamer.py"), ("begun", {})),
         }[name]()

@@ -52,26 +52,39 @@ def save(measured, path):
     plt.close(figure)
 
 
+def _top(highest):
+    """Where a panel ends: above its highest bar, or, where that dwarfs the others, above the next and through it."""
+    ordered = sorted(highest)
+    if len(ordered) > 1 and ordered[-1] > 4 * ordered[-2]:
+        return 1.5 * ordered[-2]
+    return 1.16 * ordered[-1] if ordered else 1
+
+
 def _draw(axes, measured, name, title, unit, scale):
     callers = [caller for caller in COLUMNS if measured.all(caller, name)]
-    highest = 0
+    top = _top([scale * max(measured.all(caller, name)) for caller in callers])
     for place, caller in enumerate(callers):
         values = [scale * value for value in measured.all(caller, name)]
         middle = scale * measured.median(caller, name)
-        highest = max(highest, *values)
         axes.bar(place, middle, width=0.66, color=COLOURS[caller], zorder=2)
+        figure = f"{middle:.1f}" if middle < 100 else f"{middle:.0f}"
+        if max(values) > top:  # the bar is cut off
+            axes.text(
+                place, 0.94, f"{figure} ↑", transform=axes.get_xaxis_transform(), ha="center", va="center", color=PAPER,
+                fontweight="bold", fontsize=11, zorder=5,
+            )
+            continue
         axes.plot([place, place], [min(values), max(values)], color=INK, linewidth=1.4, alpha=0.7, zorder=4)
-        # Beside the line, so that neither hides the other.
         axes.annotate(
-            f"{middle:.1f}" if middle < 100 else f"{middle:.0f}", (place, max(middle, max(values))), (0, 5),
-            textcoords="offset points", ha="center", fontweight="bold", fontsize=11, zorder=5,
+            figure, (place, max(values)), (0, 5), textcoords="offset points", ha="center", fontweight="bold", fontsize=11,
+            zorder=5,
         )
     target = TARGETS[name](measured)
     if target is not None:
         axes.axhline(scale * target, color=INK, linewidth=1, linestyle=(0, (4, 3)), alpha=0.6, zorder=3)
-    axes.set_xticks(range(len(callers)), [TITLES.get(caller, caller) for caller in callers])
+    axes.set_xticks(range(len(callers)), [TITLES.get(caller, caller) for caller in callers], fontsize=9.5)
     axes.set_xlim(-0.6, max(len(callers), 2) - 0.4)
-    axes.set_ylim(0, 1.16 * highest if highest else 1)
+    axes.set_ylim(0, top)
     axes.set_title(f"{title}, {unit}", loc="left", fontsize=11.5, pad=10)
     axes.grid(axis="y", color=GRID, linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)

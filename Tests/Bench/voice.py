@@ -10,7 +10,8 @@ WORDS = (
     "Anybody may bring a bicycle along, as long as another one can still be loaded. "
     "On other days a smaller boat goes over the river instead, and whoever is late has to walk along the shore."
 )
-SECONDS = 12  # more than a caller needs from its start to the end of the measuring
+SECONDS = 12  # more than any caller needs from its start to the end of the measuring
+MICROPHONE_SECONDS = 6.5  # what talkpost's simulated microphone, which keeps it all in memory, needs of that
 PACKET = speech.RATE // 50  # samples in 20 ms
 START_DBFS = -30  # the first frame is at least as loud, so that the first packet can be heard
 
@@ -26,12 +27,12 @@ SETTINGS = {
 
 
 class Voice:
-    """`wav` and `packets` in a folder, both SECONDS long, and a WAV of `silence`."""
+    """In a folder: `wav` and `packets`, both SECONDS long, `microphone`, the beginning of it, and a WAV of `silence`."""
 
     def __init__(self, folder):
         raw, whole = folder / "said.wav", folder / "whole.wav"
         self.wav, self.packets = folder / "speech.wav", folder / "speech.packets"
-        self.silence = folder / "silence.wav"
+        self.microphone, self.silence = folder / "microphone.wav", folder / "silence.wav"
         subprocess.run(["espeak-ng", "-v", "en-us", "-s", "150", "-w", raw, WORDS], check=True)
         shape = ["-r", str(speech.RATE), "-c", "1", "-b", "16"]
         subprocess.run(["sox", raw, *shape, whole, "gain", "-n", "-6"], check=True)
@@ -41,6 +42,7 @@ class Voice:
         if len(samples) < SECONDS * speech.RATE:
             raise speech.SpeechError(f"{whole}: shorter than {SECONDS} s; the words must be more")
         speech.write_wav(self.wav, samples)
+        speech.write_wav(self.microphone, samples[: int(MICROPHONE_SECONDS * speech.RATE)])
         speech.write_wav(self.silence, [0] * speech.RATE)
         self.packets.write_bytes(_encoded((samples * 32_767).astype("<i2").tobytes()))
 
