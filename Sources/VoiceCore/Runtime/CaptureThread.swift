@@ -8,6 +8,7 @@ import Synchronization
 /// thread. Once it runs it does not allocate.
 struct CaptureThread: ~Copyable {
     private let runtime: VoiceRuntime
+    private let pulse: Pulse
     private let device: SoundDevice
     private var microphone: SoundDevice.Microphone?
     private var encoder: OpusEncoder
@@ -22,7 +23,8 @@ struct CaptureThread: ~Copyable {
 
     /// Opens the device, answers `opened`, and runs until the voice closes; then puts the device back.
     static func run(
-        _ runtime: VoiceRuntime, device: SoundDevice, session: PBAudioSession, lease: SoundLease?, opened: Reply<Void>
+        _ runtime: VoiceRuntime, pulse: Pulse, device: SoundDevice, session: PBAudioSession, lease: SoundLease?,
+        opened: Reply<Void>
     ) {
         if let lease, !lease.take(within: .seconds(2), unless: runtime.isClosing) {
             opened.give(
@@ -30,11 +32,11 @@ struct CaptureThread: ~Copyable {
             return
         }
         defer { lease?.giveBack() }
-        hold(runtime, device: device, session: session, opened: opened)
+        hold(runtime, pulse: pulse, device: device, session: session, opened: opened)
     }
 
     private static func hold(
-        _ runtime: VoiceRuntime, device: SoundDevice, session: PBAudioSession, opened: Reply<Void>
+        _ runtime: VoiceRuntime, pulse: Pulse, device: SoundDevice, session: PBAudioSession, opened: Reply<Void>
     ) {
         let microphone: SoundDevice.Microphone
         do {
@@ -56,7 +58,8 @@ struct CaptureThread: ~Copyable {
                 OpusEncoderSettings(
                     bitsPerSecond: configuration.bitsPerSecond, complexity: configuration.encoderComplexity,
                     expectedLossPercent: configuration.expectedLossPercent))
-            var thread = CaptureThread(runtime, device: device, microphone: microphone, encoder: encoder)
+            var thread = CaptureThread(
+                runtime, pulse: pulse, device: device, microphone: microphone, encoder: encoder)
             try PlaybackThread.start(runtime, device: device)
             opened.give(.success(()))
             thread.loop()
@@ -69,10 +72,11 @@ struct CaptureThread: ~Copyable {
 
     /// The encoder comes made: Swift 6.0.3 cannot compile an init that throws here.
     private init(
-        _ runtime: VoiceRuntime, device: SoundDevice, microphone: @escaping SoundDevice.Microphone,
+        _ runtime: VoiceRuntime, pulse: Pulse, device: SoundDevice, microphone: @escaping SoundDevice.Microphone,
         encoder: consuming OpusEncoder
     ) {
         self.runtime = runtime
+        self.pulse = pulse
         self.device = device
         self.microphone = microphone
         self.encoder = encoder
@@ -87,6 +91,7 @@ struct CaptureThread: ~Copyable {
 
     private mutating func loop() {
         while !runtime.isClosing.load(ordering: .acquiring) {
+            pulse.beat(at: .now)
             guard let capturedAt = read() else { continue }
             hearFarEnd(until: capturedAt)
             processor?.nearEnd(frame, capturedAt: capturedAt)

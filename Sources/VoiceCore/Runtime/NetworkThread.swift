@@ -7,6 +7,7 @@ internal import Glibc
 /// A local value of its thread. It ends when the engine has ended.
 struct NetworkThread: ~Copyable {
     private let runtime: VoiceRuntime
+    private let pulse: Pulse
     private var engine: VoiceEngine
     private var sink: NetworkSink
     private let poll: Int32
@@ -27,12 +28,12 @@ struct NetworkThread: ~Copyable {
     }()
 
     /// Runs until the voice has ended. Called on a thread of its own.
-    static func run(_ runtime: VoiceRuntime, side: VoiceSide) {
+    static func run(_ runtime: VoiceRuntime, side: VoiceSide, pulse: Pulse) {
         do {
             _ = Self.libraries
             let identity = try DTLSIdentity()
             let poll = try checked("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
-            var thread = NetworkThread(runtime, side: side, identity: identity, poll: poll)
+            var thread = NetworkThread(runtime, side: side, pulse: pulse, identity: identity, poll: poll)
             try thread.watch(
                 runtime.mailbox.wakeDescriptor, tag: Self.mailboxTag, events: EPOLLIN.rawValue | EPOLLET.rawValue)
             thread.renewPaths()
@@ -47,8 +48,9 @@ struct NetworkThread: ~Copyable {
         runtime.events.finish()
     }
 
-    private init(_ runtime: VoiceRuntime, side: VoiceSide, identity: DTLSIdentity, poll: Int32) {
+    private init(_ runtime: VoiceRuntime, side: VoiceSide, pulse: Pulse, identity: DTLSIdentity, poll: Int32) {
         self.runtime = runtime
+        self.pulse = pulse
         self.poll = poll
         sink = NetworkSink(runtime)
         engine = VoiceEngine(side: side, identity: identity, entropy: .system, unixOffset: Self.unixOffset)
@@ -63,6 +65,7 @@ struct NetworkThread: ~Copyable {
     private mutating func loop() {
         while !engine.hasEnded {
             let count = wait()
+            pulse.beat(at: .now)
             for index in 0..<count {
                 let tag = ready[index].data.u64
                 if tag == Self.mailboxTag { continue }
@@ -78,15 +81,14 @@ struct NetworkThread: ~Copyable {
         }
     }
 
-    /// - Returns: how many entries of `ready` hold something; 0 after a deadline.
+    /// - Returns: how many entries of `ready` hold something; 0 after a deadline, or the pulse's longest rest.
     private mutating func wait() -> Int {
         guard let entries = ready.baseAddress else { return 0 }
-        var until = engine.deadline?.at
-        if let offer = waitingOffer { until = min(until ?? offer.until, Instant.now + .milliseconds(200)) }
-        guard let until else {
-            return Int(max(0, epoll_wait(poll, entries, Int32(ready.count), -1)))
-        }
-        let nanoseconds = max(0, until.nanoseconds &- Instant.now.nanoseconds)
+        let now = Instant.now
+        var until = now + Pulse.longestRest
+        if let deadline = engine.deadline { until = min(until, deadline.at) }
+        if let offer = waitingOffer { until = min(until, min(offer.until, now + .milliseconds(200))) }
+        let nanoseconds = max(0, until.nanoseconds &- now.nanoseconds)
         var timeout = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
         return Int(max(0, epoll_pwait2(poll, entries, Int32(ready.count), &timeout, nil)))

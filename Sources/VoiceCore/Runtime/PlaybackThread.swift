@@ -7,6 +7,7 @@ import Synchronization
 /// time to the far-end queue. A local value of its thread; once it runs it does not allocate.
 struct PlaybackThread: ~Copyable {
     private let runtime: VoiceRuntime
+    private let pulse: Pulse
     private let device: SoundDevice
     private var speaker: SoundDevice.Speaker?
     private var playout: Playout
@@ -17,9 +18,9 @@ struct PlaybackThread: ~Copyable {
     static func start(_ runtime: VoiceRuntime, device: SoundDevice) throws(SystemCallError) {
         runtime.playbackHasEnded.store(false, ordering: .releasing)
         do {
-            try RealtimeThread.start("tp-playback", priority: .sound, onDiagnostic: runtime.diagnose) {
+            try RealtimeThread.start("tp-playback", priority: .sound, onDiagnostic: runtime.diagnose) { pulse in
                 do {
-                    var thread = PlaybackThread(runtime, device: device, playout: try Playout())
+                    var thread = PlaybackThread(runtime, pulse: pulse, device: device, playout: try Playout())
                     thread.loop()
                 } catch {
                     runtime.events.push(
@@ -34,8 +35,11 @@ struct PlaybackThread: ~Copyable {
     }
 
     /// The playout comes made: Swift 6.0.3 cannot compile an init that throws here.
-    private init(_ runtime: VoiceRuntime, device: SoundDevice, playout: consuming Playout) {
+    private init(
+        _ runtime: VoiceRuntime, pulse: Pulse, device: SoundDevice, playout: consuming Playout
+    ) {
         self.runtime = runtime
+        self.pulse = pulse
         self.device = device
         self.playout = playout
     }
@@ -47,6 +51,7 @@ struct PlaybackThread: ~Copyable {
 
     private mutating func loop() {
         while !runtime.isClosing.load(ordering: .acquiring) {
+            pulse.beat(at: .now)
             awaitRoom()
             while let packet = runtime.speaker.pop(into: payload) {
                 playout.insert(

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// Starts the threads of ours: named pthreads, with real-time priority where the system allows it.
 ///
-/// The thread runs `body` once and ends; nobody joins it. What it works on is held by `body`'s captures.
+/// The thread runs `body` once and ends; nobody joins it. What it works on is held by `body`'s captures. Its pulse, which `body` is
+/// handed, is among the living ones as long as it runs.
 enum RealtimeThread {
     /// SCHED_FIFO priorities, below those of the kernel's own interrupt threads (50).
     enum Priority: Int32 {
@@ -17,17 +18,20 @@ enum RealtimeThread {
     /// - Throws: `SystemCallError` where the process may make no more threads.
     static func start(
         _ name: String, priority: Priority, onDiagnostic: @escaping @Sendable (VoiceDiagnostic) -> Void,
-        _ body: @escaping @Sendable () -> Void
+        _ body: @escaping @Sendable (Pulse) -> Void
     ) throws(SystemCallError) {
+        let pulse = Pulse(name, at: .now)
         let start = Unmanaged.passRetained(
             Body {
+                LivePulses.add(pulse)
+                defer { LivePulses.remove(pulse) }
                 talkpost_name_thread(name)
                 var parameters = sched_param(sched_priority: priority.rawValue)
                 let refused = pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
                 if refused != 0 {
                     onDiagnostic(.realtimeRefused(thread: name, reason: String(cString: strerror(refused))))
                 }
-                body()
+                body(pulse)
             })
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

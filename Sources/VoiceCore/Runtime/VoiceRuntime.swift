@@ -39,8 +39,8 @@ final class VoiceRuntime: Sendable {
         self.diagnose = diagnose
         do {
             mailbox = try Mailbox()
-            try RealtimeThread.start("tp-network", priority: .network, onDiagnostic: diagnose) { [self] in
-                NetworkThread.run(self, side: side)
+            try RealtimeThread.start("tp-network", priority: .network, onDiagnostic: diagnose) { [self] pulse in
+                NetworkThread.run(self, side: side, pulse: pulse)
             }
         } catch {
             throw PBVoiceError(.invalidConfiguration, "The voice's network thread cannot start: \(error).")
@@ -93,8 +93,9 @@ final class VoiceRuntime: Sendable {
         _ device: SoundDevice, session: PBAudioSession, lease: SoundLease?, reply: Reply<Void>
     ) {
         do {
-            try RealtimeThread.start("tp-capture", priority: .sound, onDiagnostic: diagnose) { [self] in
-                CaptureThread.run(self, device: device, session: session, lease: lease, opened: reply)
+            try RealtimeThread.start("tp-capture", priority: .sound, onDiagnostic: diagnose) { [self] pulse in
+                CaptureThread.run(
+                    self, pulse: pulse, device: device, session: session, lease: lease, opened: reply)
             }
         } catch {
             reply.give(.failure(PBVoiceError(.audioSession, "The microphone's thread cannot start: \(error).")))
