@@ -75,14 +75,30 @@ struct Talkpost {
         PBVoice.configuration = VoiceConfiguration(configuration)
         PBVoice.onDiagnostic = { log.warning("\($0)") }
 
+        let notifier = ServiceNotifier()
+        var looks = parts.looks
+        looks.append((.network, { Self.networkFault(configuration.network) }))
+        looks.append((.backend, { backend.fault }))
+        let health = HealthWatch(
+            looks: looks, watchdogPeriod: notifier.watchdogPeriod, threads: { PBVoice.threads },
+            send: { notifier.send($0) }, log: log)
         let service = KioskService(
             configuration.talk, button: parts.button, led: parts.led, backend: backend,
-            opener: .voices(configuration.sound.session), meter: parts.meter, log: log, watchers: watchers)
+            opener: .voices(configuration.sound.session), meter: parts.meter, health: health, log: log,
+            watchers: watchers)
         let signals = Termination { service.quit() }
         parts.start()
         await service.run()
         signals.cancel()
         return parts.finish().map { fail("talkpost: \($0)") } ?? 0
+    }
+
+    private static func networkFault(_ network: Configuration.Network) -> String? {
+        guard !PBVoice.hasNetwork else { return nil }
+        return network.interfaces.isEmpty
+            ? "No network interface has an address: look at the cable or the wireless."
+            : "None of the interfaces in [network] has an address (\(network.interfaces.joined(separator: ", "))): look at the cable, "
+                + "the wireless and their names."
     }
 
     /// Reads a config file; nil where something is wrong with it, which has then been said.

@@ -77,6 +77,9 @@ final class BackendClient: VoiceBackend {
         }
     }
 
+    /// Why the backend could not be reached when it was last asked, with the cure; nil: it could, or was not asked yet.
+    var fault: String? { mailbox.fault }
+
     func warm() {
         mailbox.post(
             .warm(HTTPRequest(method: .head, url: urls.origin, headers: Redacted([Self.userAgent]), timeout: timeout)))

@@ -30,6 +30,14 @@ final class BackendMailbox: Sendable {
     }
 
     private let state = Mutex(State())
+    private let lastFault = Mutex<String?>(nil)
+
+    /// Why the backend could not be reached when it was last asked anything; nil: it could, or was not asked yet.
+    var fault: String? { lastFault.withLock { $0 } }
+
+    func note(fault: String?) {
+        lastFault.withLock { $0 = fault }
+    }
 
     func post(_ command: BackendCommand) {
         state.withLock {

@@ -111,13 +111,23 @@ final class BackendThread {
         while let easy = talkpost_curl_next_finished(multi, &result) {
             guard let transfer = transfers[easy] else { continue }
             let openSocket = transfer.openSocket
+            let outcome = transfer.outcome(result)
             remove(transfer)
             rest(after: transfer, openSocket: openSocket)
             if transfer.mayRetry(result), !transfer.isWarming, transfer.pending?.isSettled != true {
                 add(transfer.request, pending: transfer.pending, isRetry: true, deadline: transfer.deadline)
             } else {
-                settle(transfer.request, transfer.pending, transfer.outcome(result))
+                note(outcome)
+                settle(transfer.request, transfer.pending, outcome)
             }
+        }
+    }
+
+    /// Whatever status it answers with, a backend that answers is there.
+    private func note(_ outcome: PendingResponse.Outcome) {
+        switch outcome {
+        case .success: mailbox.note(fault: nil)
+        case .failure(let error): mailbox.note(fault: error.message)
         }
     }
 
@@ -141,6 +151,7 @@ final class BackendThread {
 
     private func giveUpLateTransfers(at now: Instant) {
         for transfer in transfers.values where transfer.deadline <= now {
+            mailbox.note(fault: transfer.timeoutError().message)
             if let pending = transfer.pending, pending.settle(.failure(transfer.timeoutError())) {
                 abandon(transfer, at: now)
             } else {

@@ -14,11 +14,11 @@ final class KioskService {
     private let opener: VoiceOpener
     private let meter: SoundMeter
     private let log: Log
-    private let notifier = ServiceNotifier()
+    private let health: HealthWatch
     private let watchers: [any HappeningWatcher]
 
-    private let events: AsyncStream<TimedEvent>
-    private let inbox: AsyncStream<TimedEvent>.Continuation
+    private let events: AsyncStream<Turn>
+    private let inbox: AsyncStream<Turn>.Continuation
     private var timer: (deadline: Instant, task: Task<Void, Never>)?
     private var metering: Task<Void, Never>?
     /// The voice that was asked for last.
@@ -38,6 +38,12 @@ final class KioskService {
         var at: Instant
     }
 
+    /// What the loop turns for: an event, or the health's turn, which proves that the loop turns.
+    private enum Turn: Sendable {
+        case event(TimedEvent)
+        case health
+    }
+
     /// A voice from its press to its end.
     private final class Call {
         let number: Int
@@ -55,8 +61,7 @@ final class KioskService {
 
     init(
         _ settings: Configuration.Talk, button: any Button, led: any LED, backend: any VoiceBackend,
-        opener: VoiceOpener,
-        meter: SoundMeter, log: Log, watchers: [any HappeningWatcher]
+        opener: VoiceOpener, meter: SoundMeter, health: HealthWatch, log: Log, watchers: [any HappeningWatcher]
     ) {
         kiosk = Kiosk(settings)
         self.button = button
@@ -64,6 +69,7 @@ final class KioskService {
         self.backend = backend
         self.opener = opener
         self.meter = meter
+        self.health = health
         self.log = log
         self.watchers = watchers
         (events, inbox) = AsyncStream.makeStream()
@@ -80,19 +86,27 @@ final class KioskService {
             }
             quit()
         }
-        notifier.ready()
-        notifier.status(sentence)
+        let turning = Task {
+            while (try? await Task.sleep(for: health.period, clock: SuspendingClock())) != nil { inbox.yield(.health) }
+        }
+        health.show(sentence)
+        health.ready(at: Instant.now())
         announce(.ready)
         log.info("The talk post is ready.")
         var quitAt: Instant?
-        for await timed in events {
-            if timed.event == .quit {
-                quitAt = quitAt ?? timed.at
-                notifier.stopping()
+        turns: for await turn in events {
+            switch turn {
+            case .health: health.turn(at: Instant.now())
+            case .event(let timed):
+                if timed.event == .quit {
+                    quitAt = quitAt ?? timed.at
+                    health.stopping()
+                }
+                if handle(timed) { break turns }
             }
-            if handle(timed) { break }
         }
         reading.cancel()
+        turning.cancel()
         timer?.task.cancel()
         stopMetering()
         let end = (quitAt ?? Instant.now()) + Self.endLimit
@@ -111,7 +125,7 @@ final class KioskService {
     // MARK: Events
 
     private func post(_ event: KioskEvent, at instant: Instant = Instant.now()) {
-        inbox.yield(TimedEvent(event: event, at: instant))
+        inbox.yield(.event(TimedEvent(event: event, at: instant)))
     }
 
     /// - Returns: whether this was the last event.
@@ -136,7 +150,7 @@ final class KioskService {
             }
         }
         setTimer()
-        if sentence != sentenceBefore { notifier.status(sentence) }
+        if sentence != sentenceBefore { health.show(sentence) }
         return isLast
     }
 

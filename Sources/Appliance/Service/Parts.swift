@@ -50,8 +50,7 @@ final class Parts {
         case .gpio(let line):
             let settings = configuration.button
             let made = GPIOButton(
-                line: line, polarity: settings.polarity, bias: settings.bias,
-                onProblem: { Self.report("The talk button", $0, to: log) })
+                line: line, polarity: settings.polarity, bias: settings.bias)
             gpioButton = made
             button = made
         }
@@ -65,8 +64,7 @@ final class Parts {
         case .gpio(let line):
             let settings = configuration.led
             let made = GPIOLED(
-                line: line, polarity: settings.polarity, drive: settings.drive,
-                onProblem: { Self.report("The mute LED", $0, to: log) })
+                line: line, polarity: settings.polarity, drive: settings.drive)
             gpioLED = made
             led = made
         }
@@ -99,17 +97,13 @@ final class Parts {
         return script?.failure
     }
 
-    /// What is wrong with button, LED and sound cards now, each as a sentence with its cure; empty: nothing.
-    var problems: [String] {
-        [gpioButton?.problem, gpioLED?.problem].compactMap { $0 } + sound.problems
-    }
-
-    private static func report(_ part: String, _ problem: String?, to log: Log) {
-        if let problem {
-            log.warning("\(part): \(problem)")
-        } else {
-            log.info("\(part) works.")
-        }
+    /// How each part is: what is wrong with it, where, and the cure.
+    var looks: [(part: Health.Part, look: HealthWatch.Look)] {
+        [
+            (.button, { [gpioButton] in gpioButton?.problem.map { "The talk button: \($0)" } }),
+            (.led, { [gpioLED] in gpioLED?.problem.map { "The mute LED: \($0)" } }),
+            (.sound, { [sound] in sound.problems.isEmpty ? nil : sound.problems.joined(separator: " ") }),
+        ]
     }
 
     private static func script(_ path: String) throws(Unusable) -> ButtonScript {

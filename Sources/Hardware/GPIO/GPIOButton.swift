@@ -31,7 +31,8 @@ public final class GPIOButton: Button {
 
     /// - Parameter onProblem: told each time that `problem` has become another.
     public convenience init(
-        line: GPIOLineName, polarity: GPIOPolarity, bias: GPIOBias, onProblem: @escaping @MainActor (String?) -> Void
+        line: GPIOLineName, polarity: GPIOPolarity, bias: GPIOBias,
+        onProblem: @escaping @MainActor (String?) -> Void = { _ in }
     ) {
         let request = { @MainActor () throws(GPIOError) -> any InputLine in
             try GPIOLine(line, .input(polarity, bias))
@@ -44,7 +45,7 @@ public final class GPIOButton: Button {
     ///   - clock: time since the zero of CLOCK_MONOTONIC.
     init(
         request: @escaping @MainActor () throws(GPIOError) -> any InputLine, clock: @escaping @MainActor () -> Duration,
-        onProblem: @escaping @MainActor (String?) -> Void
+        onProblem: @escaping @MainActor (String?) -> Void = { _ in }
     ) {
         self.request = request
         self.clock = clock

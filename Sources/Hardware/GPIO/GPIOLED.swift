@@ -18,7 +18,8 @@ public final class GPIOLED: LED {
 
     /// - Parameter onProblem: told each time that `problem` has become another.
     public convenience init(
-        line: GPIOLineName, polarity: GPIOPolarity, drive: GPIODrive, onProblem: @escaping @MainActor (String?) -> Void
+        line: GPIOLineName, polarity: GPIOPolarity, drive: GPIODrive,
+        onProblem: @escaping @MainActor (String?) -> Void = { _ in }
     ) {
         let request = { @MainActor (isLit: Bool) throws(GPIOError) -> any OutputLine in
             try GPIOLine(line, .output(polarity, drive, isActive: isLit))
@@ -31,7 +32,7 @@ public final class GPIOLED: LED {
     ///   - clock: time since the zero of CLOCK_MONOTONIC.
     init(
         request: @escaping @MainActor (_ isLit: Bool) throws(GPIOError) -> any OutputLine,
-        clock: @escaping @MainActor () -> Duration, onProblem: @escaping @MainActor (String?) -> Void
+        clock: @escaping @MainActor () -> Duration, onProblem: @escaping @MainActor (String?) -> Void = { _ in }
     ) {
         self.request = request
         self.clock = clock

@@ -21,6 +21,9 @@ extension PBVoice {
         opening?.isMuted.store(muted, ordering: .relaxed)
     }
 
+    /// Whether there is an address to be reached at, on the interfaces that the configuration allows. Asks the kernel; returns at once.
+    public static var hasNetwork: Bool { !NetworkInterfaces.usable(configuration: configuration).isEmpty }
+
     /// Opens a voice: asks for the microphone, sets the audio session up, makes the offer, hands it to `start`, sets the
     /// answer, and returns. The voice is connected when `onState` says so.
     ///

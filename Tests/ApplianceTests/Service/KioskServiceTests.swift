@@ -114,6 +114,8 @@ import Testing
         settings.releaseTail = .zero
         let service = KioskService(
             settings, button: button, led: diary, backend: backend, opener: opener, meter: SoundMeter(),
+            health: HealthWatch(
+                looks: [], watchdogPeriod: nil, threads: { [] }, send: { _ in }, log: Log(.error) { _, _ in }),
             log: Log(.error) { _, _ in }, watchers: [button, diary])
         let steps = Task { await button.run() }
         await service.run()

@@ -38,17 +38,30 @@ import Testing
     @Test func eachMessageIsOneDatagram() throws {
         let manager = try #require(Manager())
         let notifier = ServiceNotifier()
-        notifier.ready()
-        notifier.status("Waiting for a press,\nnothing is wrong.")
-        notifier.stopping()
+        notifier.send(.ready)
+        notifier.send(.status("Waiting for a press,\nnothing is wrong."))
+        notifier.send(.alive)
+        notifier.send(.stopping)
         #expect(manager.next() == "READY=1")
         #expect(manager.next() == "STATUS=Waiting for a press, nothing is wrong.")
+        #expect(manager.next() == "WATCHDOG=1")
         #expect(manager.next() == "STOPPING=1")
         #expect(manager.next() == nil)
     }
 
     @Test func withoutSystemdNothingHappens() {
         unsetenv("NOTIFY_SOCKET")
-        ServiceNotifier().ready()
+        ServiceNotifier().send(.ready)
+    }
+
+    @Test func theWatchdogsPeriodIsWhatSystemdSetForThisProcess() {
+        setenv("WATCHDOG_USEC", "10000000", 1)
+        setenv("WATCHDOG_PID", "\(getpid())", 1)
+        #expect(ServiceNotifier().watchdogPeriod == .seconds(10))
+        setenv("WATCHDOG_PID", "1", 1)
+        #expect(ServiceNotifier().watchdogPeriod == nil)
+        unsetenv("WATCHDOG_USEC")
+        unsetenv("WATCHDOG_PID")
+        #expect(ServiceNotifier().watchdogPeriod == nil)
     }
 }
