@@ -8,6 +8,7 @@ import VoiceCore
 @MainActor
 struct Talkpost {
     private let console = Console()
+    private let notifier = ServiceNotifier()
 
     static func main() async {
         let status = await Talkpost().perform(Array(CommandLine.arguments.dropFirst()))
@@ -23,14 +24,16 @@ struct Talkpost {
             case .help: print(Invocation.usage)
             case .version: print(Versions.text)
             case .check(let path):
-                guard configuration(path) != nil else { return 1 }
+                guard say(ConfigFile(path: path).problems) == 0 else { return 1 }
                 print("\(path): no mistake found.")
             case .ledMuted(let path):
-                guard let configuration = configuration(path) else { return 1 }
-                return leaveLEDMuted(configuration.led)
+                return leaveLEDMuted(ConfigFile(path: path).configuration.led)
             case .run(let path, let events):
-                guard let configuration = configuration(path) else { return 1 }
-                return await run(configuration, events: events)
+                let file = ConfigFile(path: path)
+                let status = say(file.problems)
+                // Under systemd nothing is won by an end: what can be read is followed, and the status says what is wrong.
+                guard status == 0 || notifier.isListenedTo else { return status }
+                return await run(file, events: events)
             }
             return 0
         } catch {
@@ -49,7 +52,8 @@ struct Talkpost {
         }
     }
 
-    private func run(_ configuration: Configuration, events: String?) async -> Int32 {
+    private func run(_ file: ConfigFile, events: String?) async -> Int32 {
+        let configuration = file.configuration
         var watchers: [any HappeningWatcher] = []
         if let events {
             guard let eventLog = EventLog(path: events) else {
@@ -58,11 +62,16 @@ struct Talkpost {
             watchers.append(eventLog)
         }
         let log = Log(configuration.log, console: console, isUnderSystemd: Journal.isStandardError)
-        let backend: BackendClient
+        let backend: any VoiceBackend
+        let backendFault: HealthWatch.Look
         do throws(BackendError) {
-            backend = try BackendClient(configuration.backend) { log.info($0) }
+            let client = try BackendClient(configuration.backend) { log.info($0) }
+            backend = client
+            backendFault = { client.fault }
         } catch {
-            return fail("talkpost: \(error.message)")
+            guard notifier.isListenedTo else { return fail("talkpost: \(error.message)") }
+            backend = MissingBackend(error: error)
+            backendFault = { error.message }
         }
         let parts: Parts
         do throws(Parts.Unusable) {
@@ -75,10 +84,10 @@ struct Talkpost {
         PBVoice.configuration = VoiceConfiguration(configuration)
         PBVoice.onDiagnostic = { log.warning("\($0)") }
 
-        let notifier = ServiceNotifier()
         var looks = parts.looks
         looks.append((.network, { Self.networkFault(configuration.network) }))
-        looks.append((.backend, { backend.fault }))
+        looks.append((.backend, backendFault))
+        looks.append((.config, { file.problems.first.map { "\($0)." } }))
         let health = HealthWatch(
             looks: looks, watchdogPeriod: notifier.watchdogPeriod, threads: { PBVoice.threads },
             send: { notifier.send($0) }, log: log)
@@ -101,30 +110,14 @@ struct Talkpost {
                 + "the wireless and their names."
     }
 
-    /// Reads a config file; nil where something is wrong with it, which has then been said.
-    private func configuration(_ path: String) -> Configuration? {
-        guard let bytes = SmallFile.read(path, byteLimit: ConfigReader.byteLimit + 1) else {
-            _ = fail("\(path): the config cannot be read: \(Self.reason); name another with --config")
-            return nil
-        }
-        do throws(ConfigProblems) {
-            var configuration = try ConfigReader.read(bytes)
-            configuration.backend.credentialsDirectory = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
-            do throws(BackendError) {
-                _ = try BackendURL(configuration.backend)
-            } catch {
-                _ = fail("\(path): \(error.message)")
-                return nil
-            }
-            return configuration
-        } catch {
-            for problem in error.problems { _ = fail(problem.described(inFile: path)) }
-            return nil
-        }
-    }
-
     /// Why the last call of the system failed.
     private static var reason: String { String(cString: strerror(errno)) }
+
+    /// - Returns: the exit status for a config with these problems.
+    private func say(_ problems: [String]) -> Int32 {
+        for problem in problems { console.write(line: problem) }
+        return problems.isEmpty ? 0 : 1
+    }
 
     private func fail(_ sentence: String) -> Int32 {
         console.write(line: sentence)

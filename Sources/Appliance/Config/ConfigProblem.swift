@@ -20,4 +20,6 @@ struct ConfigProblem: Error, Equatable, Sendable {
 struct ConfigProblems: Error, Equatable, Sendable {
     /// At least one, at most `ConfigReader.problemLimit`.
     var problems: [ConfigProblem]
+    /// What the lines without a mistake say.
+    var configuration = Configuration()
 }

@@ -36,7 +36,9 @@ struct ConfigReader {
         for line in INILines.read(bytes) where reader.problems.count < problemLimit {
             reader.take(line)
         }
-        guard reader.problems.isEmpty else { throw ConfigProblems(problems: reader.problems) }
+        guard reader.problems.isEmpty else {
+            throw ConfigProblems(problems: reader.problems, configuration: reader.configuration)
+        }
         return reader.configuration
     }
 

@@ -1,4 +1,5 @@
 internal import CSystemd
+import Glibc
 
 /// What a service tells systemd about itself (sd_notify(3)).
 public enum ServiceMessage: Equatable, Sendable {
@@ -17,6 +18,9 @@ public enum ServiceMessage: Equatable, Sendable {
 /// Owns nothing; from any thread. A message is one datagram to the manager and is not waited for.
 public struct ServiceNotifier: Sendable {
     public init() {}
+
+    /// Whether systemd started the program and listens to it.
+    public var isListenedTo: Bool { getenv("NOTIFY_SOCKET") != nil }
 
     /// How long systemd waits for `alive` before it acts (WatchdogSec=, sd_watchdog_enabled(3)); nil: it does not.
     public var watchdogPeriod: Duration? {

@@ -1,0 +1,36 @@
+import Glibc
+
+/// A config file as it was found: what it says, and everything that is wrong with it.
+struct ConfigFile {
+    /// What the lines without a mistake say; everything else has its default.
+    let configuration: Configuration
+    /// A line for the console each, "file:line: what; cure"; empty: all can be used.
+    let problems: [String]
+
+    /// Reads it, and where credentials lie ($CREDENTIALS_DIRECTORY, systemd.exec(5)).
+    init(path: String) {
+        guard let bytes = SmallFile.read(path, byteLimit: ConfigReader.byteLimit + 1) else {
+            configuration = Configuration()
+            problems = [
+                "\(path): the config cannot be read: \(String(cString: strerror(errno))); name another with --config"
+            ]
+            return
+        }
+        var problems: [String] = []
+        var configuration: Configuration
+        do throws(ConfigProblems) {
+            configuration = try ConfigReader.read(bytes)
+        } catch {
+            configuration = error.configuration
+            problems = error.problems.map { $0.described(inFile: path) }
+        }
+        configuration.backend.credentialsDirectory = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
+        do throws(BackendError) {
+            _ = try BackendURL(configuration.backend)
+        } catch {
+            problems.append("\(path): \(error.message)")
+        }
+        self.configuration = configuration
+        self.problems = problems
+    }
+}

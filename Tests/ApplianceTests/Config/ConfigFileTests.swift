@@ -1,0 +1,37 @@
+import Glibc
+import Testing
+
+@testable import Appliance
+
+@Suite struct ConfigFileTests {
+    private func file(_ text: String) -> ConfigFile {
+        let path = "/tmp/talkpost-config-\(getpid()).conf"
+        let file = fopen(path, "w")
+        fputs(text, file)
+        fclose(file)
+        defer { unlink(path) }
+        return ConfigFile(path: path)
+    }
+
+    @Test func whatCanBeReadIsFollowedBesideAMistake() {
+        let file = file("[talk]\nmood = hold\nidle_end = 7 s\n[backend]\nchat = hall\n")
+        #expect(file.configuration.talk.idleEnd == .seconds(7))
+        #expect(file.configuration.backend.chat == "hall")
+        #expect(file.problems.count == 1)
+        #expect(file.problems.first?.contains(".conf:2: ") == true)
+    }
+
+    @Test func aFileWithoutMistakesHasNoProblems() {
+        #expect(file("[talk]\nidle_end = 7 s\n").problems == [])
+    }
+
+    @Test func anAddressThatCannotBeUsedIsAProblemOfTheFile() {
+        #expect(file("[backend]\nurl = http:///voice\n").problems.count == 1)
+    }
+
+    @Test func aMissingFileIsNamedAndLeavesTheDefaults() {
+        let file = ConfigFile(path: "/nonexistent/talkpost.conf")
+        #expect(file.configuration == Configuration())
+        #expect(file.problems.first?.hasPrefix("/nonexistent/talkpost.conf: the config cannot be read") == true)
+    }
+}
