@@ -20,7 +20,7 @@ struct ButtonScript: Equatable, Sendable {
         case connected
         /// The voice is closed.
         case closed
-        /// Something went wrong since the last press or release, and was told.
+        /// Something went wrong since the last press, and was told.
         case error
         /// The provider was heard in this voice.
         case firstSound = "first_sound"

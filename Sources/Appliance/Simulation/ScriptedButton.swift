@@ -56,9 +56,9 @@ final class ScriptedButton: Button, HappeningWatcher {
     func saw(_ happening: Happening, at instant: Instant) {
         switch happening {
         case .ready: progress.isReady = true
-        case .button:
+        case .button(let isPressed):
             progress.pendingChanges -= 1
-            progress.hadError = false
+            if isPressed { progress.hadError = false }
             // What is known of a voice that is over says nothing about the next.
             if progress.state == .closed || progress.state == .failed { progress.state = nil }
         case .state(let state):
