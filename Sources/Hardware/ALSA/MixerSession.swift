@@ -1,0 +1,223 @@
+/// A card's controls, as a session sees them: `MixerCard`, or a stand-in in tests.
+protocol MixerAccess: AnyObject {
+    /// All there are.
+    var elements: [MixerElement] { get }
+    /// - Throws: the card is gone.
+    func values(of element: MixerElement) throws(ALSAError) -> [Int]
+    /// - Throws: the card is gone, or another program has locked the control.
+    func set(_ values: [Int], of element: MixerElement) throws(ALSAError)
+    /// What changed since it was asked last, one at a time; nil: nothing more. Never waits or allocates.
+    /// - Throws: the card is gone.
+    func nextChange() throws(ALSAError) -> MixerChange?
+}
+
+/// What changed in a card's controls.
+enum MixerChange {
+    case jack
+    case other
+}
+
+/// What is done to the mixers of one or two cards for a voice, and how it is undone. `SoundMixer` owns it, behind its lock.
+///
+/// The values to put back are in the file before the first control is changed, and leave it once they are put back. Each
+/// function returns sentences for the log.
+struct MixerSession<Access: MixerAccess> {
+    /// A card that the voice uses.
+    struct Use: Equatable, Sendable {
+        var cardID: String
+        var uses: MixerPlan.Uses
+    }
+
+    private struct Card {
+        var use: Use
+        var access: Access
+        var plan: MixerPlan
+        var route: String?
+    }
+
+    private let settings: MixerSettings
+    private let file: SavedMixerFile
+    private let mixer: (_ cardID: String) throws(ALSAError) -> Access
+    private var cards: [Card] = []
+    private var saved = SavedMixer()
+    /// Whether a voice has the mixers now.
+    private(set) var isTaken = false
+
+    init(
+        _ settings: MixerSettings, file: SavedMixerFile,
+        mixer: @escaping (_ cardID: String) throws(ALSAError) -> Access
+    ) {
+        self.settings = settings
+        self.file = file
+        self.mixer = mixer
+    }
+
+    // MARK: A voice
+
+    /// Sets the cards up; those that it holds already and that are still there are left alone.
+    mutating func take(_ uses: [Use]) -> [String] {
+        var sentences: [String] = []
+        if !isTaken {
+            isTaken = true
+            saved = file.read() ?? SavedMixer()
+        }
+        for use in uses where !cards.contains(where: { $0.use == use }) {
+            do throws(ALSAError) {
+                sentences += try take(use)
+            } catch {
+                sentences.append("The mixer is left as it is: \(error)")
+            }
+        }
+        return sentences
+    }
+
+    private mutating func take(_ use: Use) throws(ALSAError) -> [String] {
+        let access = try mixer(use.cardID)
+        let plan = MixerPlan(settings, uses: use.uses, elements: access.elements)
+        for element in plan.touchable {
+            saved.add(SavedMixer.Key(cardID: use.cardID, element: element.id), try access.values(of: element))
+        }
+        if !saved.values.isEmpty, let reason = file.write(saved) {
+            return [
+                "The mixer of the sound card \(use.cardID) is left as it is, because what it had cannot be kept (\(reason)); "
+                    + "name another folder in [state] directory."
+            ]
+        }
+        cards.removeAll { $0.use.cardID == use.cardID }
+        cards.append(Card(use: use, access: access, plan: plan))
+        return try route(cards.count - 1)
+    }
+
+    /// Looks whether a jack changed, and follows it. Cheap, where nothing changed: it neither waits nor allocates.
+    mutating func follow() -> [String] {
+        var sentences: [String] = []
+        var index = 0
+        while index < cards.count {
+            do throws(ALSAError) {
+                var isPlugged = false
+                while let change = try cards[index].access.nextChange() {
+                    if case .jack = change { isPlugged = true }
+                }
+                if isPlugged { sentences += try route(index) }
+                index += 1
+            } catch {
+                // The streams name the loss; once the card is back it is taken anew.
+                cards.remove(at: index)
+            }
+        }
+        return sentences
+    }
+
+    /// Sets a card's controls to what its jacks ask for now.
+    private mutating func route(_ index: Int) throws(ALSAError) -> [String] {
+        let card = cards[index]
+        var values: [MixerElement.ID: [Int]] = [:]
+        for element in card.plan.touchable { values[element.id] = saved.values[key(card, element)] }
+        for jack in card.plan.jacks { values[jack.id] = try card.access.values(of: jack) }
+        let wanted = card.plan.settings(values)
+        var sentences: [String] = []
+        for element in card.plan.touchable {
+            // What has no place in the file is not touched; what this route does not name gets back what it had.
+            guard let before = saved.values[key(card, element)] else { continue }
+            let target = wanted.first { $0.element == element }?.values ?? before
+            do throws(ALSAError) {
+                if try card.access.values(of: element) != target { try card.access.set(target, of: element) }
+            } catch {
+                guard error.reason == .notPermitted || error.reason == .busy else { throw error }
+                sentences.append("The control \(element.id.name) cannot be set: \(error)")
+            }
+        }
+        let route = card.plan.route(values)
+        if card.use.uses.speaker, let route, route != card.route {
+            sentences.append("The speaker of the sound card \(card.use.cardID) is now: \(route).")
+        }
+        cards[index].route = route
+        return sentences
+    }
+
+    /// Puts every value back as it was, and takes the file away.
+    mutating func giveBack() -> [String] {
+        guard isTaken else { return [] }
+        isTaken = false
+        var sentences: [String] = []
+        for card in cards {
+            for element in card.plan.touchable {
+                guard let before = saved.values[key(card, element)] else { continue }
+                do throws(ALSAError) {
+                    try card.access.set(before, of: element)
+                } catch {
+                    sentences.append("The control \(element.id.name) could not be put back: \(error)")
+                    if error.reason == .lost { break }
+                }
+            }
+        }
+        cards = []
+        // A card that is gone comes back with values of its own: nothing of it is kept.
+        saved = SavedMixer()
+        file.remove()
+        return sentences
+    }
+
+    private func key(_ card: Card, _ element: MixerElement) -> SavedMixer.Key {
+        SavedMixer.Key(cardID: card.use.cardID, element: element.id)
+    }
+
+    // MARK: After a crash
+
+    /// Puts back what a crash left, but for the microphone's switch, which stays off until the next voice ends. What belongs to a
+    /// card that is not there now is kept for later.
+    mutating func restoreAfterCrash() -> [String] {
+        guard !isTaken, let left = file.read() else { return [] }
+        var rest = left
+        var sentences: [String] = []
+        for cardID in Set(left.values.keys.map(\.cardID)).sorted() {
+            do throws(ALSAError) {
+                let access = try mixer(cardID)
+                for element in access.elements {
+                    let key = SavedMixer.Key(cardID: cardID, element: element.id)
+                    guard let before = left.values[key] else { continue }
+                    if element.meaning.isCaptureSwitch {
+                        try access.set([Int](repeating: 0, count: element.valueCount), of: element)
+                    } else {
+                        try access.set(before, of: element)
+                        rest.values[key] = nil
+                    }
+                }
+                sentences.append("The mixer of the sound card \(cardID) is put back as it was before the last voice.")
+            } catch {
+                sentences.append("The mixer cannot be put back yet: \(error)")
+            }
+        }
+        if rest.values.isEmpty {
+            file.remove()
+        } else if rest != left, let reason = file.write(rest) {
+            sentences.append("What is still to be put back in the mixer cannot be kept: \(reason).")
+        }
+        return sentences
+    }
+
+    /// Switches the microphone off and keeps for the next voice how it was: for the moment after a crash.
+    mutating func muteAfterCrash(_ uses: [Use]) -> [String] {
+        var left = file.read() ?? SavedMixer()
+        var sentences: [String] = []
+        for use in uses where use.uses.microphone {
+            do throws(ALSAError) {
+                let access = try mixer(use.cardID)
+                let switches = MixerPlan(settings, uses: use.uses, elements: access.elements).touchable.filter {
+                    $0.meaning.isCaptureSwitch
+                }
+                for element in switches {
+                    left.add(SavedMixer.Key(cardID: use.cardID, element: element.id), try access.values(of: element))
+                }
+                if !left.values.isEmpty, let reason = file.write(left) {
+                    sentences.append("How the microphone's switch was cannot be kept: \(reason).")
+                    continue
+                }
+                for element in switches { try access.set([Int](repeating: 0, count: element.valueCount), of: element) }
+            } catch {
+                sentences.append("The microphone cannot be switched off: \(error)")
+            }
+        }
+        return sentences
+    }
+}

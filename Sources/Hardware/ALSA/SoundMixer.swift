@@ -1,0 +1,69 @@
+import Synchronization
+
+/// The mixers of the cards that the config names, for `.managed` voices. From any thread: a lock lets in one at a time.
+///
+/// It is asked for only under `.managed`; under `.app` no mixer value is ever touched.
+public final class SoundMixer: Sendable {
+    private let microphone: CardName?
+    private let speaker: CardName?
+    private let session: Mutex<MixerSession<MixerCard>>
+
+    /// - Parameters:
+    ///   - microphone: nil: no microphone of a card is used.
+    ///   - speaker: the same.
+    ///   - stateDirectory: where the values to put back are kept; must be there.
+    public init(microphone: CardName?, speaker: CardName?, settings: MixerSettings, stateDirectory: String) {
+        self.microphone = microphone
+        self.speaker = speaker
+        session = Mutex(
+            MixerSession(settings, file: SavedMixerFile(directory: stateDirectory)) { (cardID) throws(ALSAError) in
+                try MixerCard(cardID: cardID)
+            })
+    }
+
+    /// Sets the mixers up for a voice. Where it is set up already, only a card that came back is.
+    /// - Returns: sentences for the log.
+    public func take() -> [String] {
+        let uses = uses
+        return session.withLock { $0.take(uses) }
+    }
+
+    /// The same, but only while a voice has the mixers: for a card that came back.
+    public func takeAgain() -> [String] {
+        let uses = uses
+        return session.withLock { $0.isTaken ? $0.take(uses) : [] }
+    }
+
+    /// Follows a jack. Cheap where nothing changed: it neither waits nor allocates.
+    public func follow() -> [String] {
+        session.withLock { $0.follow() }
+    }
+
+    /// Puts every value back as it was before the voice.
+    public func giveBack() -> [String] {
+        session.withLock { $0.giveBack() }
+    }
+
+    /// At the program's start: puts back what a crash left, but for the microphone's switch, which stays off until the next voice.
+    public func restoreAfterCrash() -> [String] {
+        session.withLock { $0.restoreAfterCrash() }
+    }
+
+    /// After the program's crash, from another process: switches the microphone off.
+    public func muteAfterCrash() -> [String] {
+        let uses = uses
+        return session.withLock { $0.muteAfterCrash(uses) }
+    }
+
+    /// The cards that the names mean now.
+    private var uses: [MixerSession<MixerCard>.Use] {
+        let cards = SoundCards.present()
+        let capture = microphone.flatMap { try? cards.place(of: $0, for: .capture).cardID }
+        let playback = speaker.flatMap { try? cards.place(of: $0, for: .playback).cardID }
+        return Set([capture, playback].compactMap { $0 }).sorted().map { cardID in
+            MixerSession<MixerCard>.Use(
+                cardID: cardID,
+                uses: MixerPlan.Uses(microphone: cardID == capture, speaker: cardID == playback))
+        }
+    }
+}
