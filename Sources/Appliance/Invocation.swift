@@ -18,7 +18,8 @@ enum Invocation: Equatable, Sendable {
         Usage:
           talkpost run --config FILE [--events FILE]   serve presses; q, SIGINT or SIGTERM end it
           talkpost check --config FILE                 read the config and say what is wrong with it
-          talkpost led-muted --config FILE             set the mute LED to muted and leave it so: for a unit's ExecStopPost=
+          talkpost led-muted --config FILE             set the mute LED to muted and leave it so, and after a crash of the service
+                                               switch a managed microphone off: for a unit's ExecStopPost=
           talkpost --version                           versions of the program and of its libraries
           talkpost --help                              this text
 

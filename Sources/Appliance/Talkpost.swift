@@ -27,7 +27,12 @@ struct Talkpost {
                 guard say(ConfigFile(path: path).problems) == 0 else { return 1 }
                 print("\(path): no mistake found.")
             case .ledMuted(let path):
-                return leaveLEDMuted(ConfigFile(path: path).configuration.led)
+                let configuration = ConfigFile(path: path).configuration
+                let status = leaveLEDMuted(configuration.led)
+                guard Self.hasCrashed else { return status }
+                return SoundParts.muteAfterCrash(configuration).reduce(status) { _, sentence in
+                    fail("talkpost: \(sentence)")
+                }
             case .run(let path, let events):
                 let file = ConfigFile(path: path)
                 let status = say(file.problems)
@@ -40,6 +45,9 @@ struct Talkpost {
             return fail("talkpost: \(error)")
         }
     }
+
+    /// Whether systemd ended the service for another reason than being asked to (systemd.exec(5), $SERVICE_RESULT).
+    private static var hasCrashed: Bool { getenv("SERVICE_RESULT").map { strcmp($0, "success") != 0 } ?? false }
 
     /// For a service that has died, whose LED may say that the microphone is heard.
     private func leaveLEDMuted(_ settings: Configuration.LED) -> Int32 {

@@ -9,6 +9,8 @@ import VoiceCore
 final class ALSADevice: AudioDevice {
     private let microphone: CardName?
     private let speaker: CardName?
+    /// nil: no mixer value is ever touched.
+    private let mixer: SoundMixer?
     private let report: @Sendable (String) -> Void
     /// What was reported last of each, so that it is said again only where it has changed.
     private let reported = Mutex<[String: String]>([:])
@@ -16,10 +18,12 @@ final class ALSADevice: AudioDevice {
     /// - Parameters:
     ///   - microphone: nil: it is not this device's.
     ///   - speaker: the same.
+    ///   - mixer: those of the same cards, for `.managed`; nil: they are left as they are.
     ///   - report: takes a sentence for the log; from any thread, must not wait.
-    init(microphone: CardName?, speaker: CardName?, report: @escaping @Sendable (String) -> Void) {
+    init(microphone: CardName?, speaker: CardName?, mixer: SoundMixer?, report: @escaping @Sendable (String) -> Void) {
         self.microphone = microphone
         self.speaker = speaker
+        self.mixer = mixer
         self.report = report
     }
 
@@ -50,20 +54,38 @@ final class ALSADevice: AudioDevice {
             try CaptureStream(name)
         }
         report("microphone", stream.description)
-        return ALSACapture(stream)
+        takeMixerAgain()
+        return ALSACapture(stream) { [self] in follow() }
     }
 
-    func activate(_ session: PBAudioSession) throws(AudioDeviceError) {}
+    /// Sets the mixers up. A mixer that cannot be set is no reason to refuse the voice: it is said and left as it is.
+    func activate(_ session: PBAudioSession) throws(AudioDeviceError) {
+        guard session == .managed, let mixer else { return }
+        mixer.take().forEach(report)
+    }
 
     func openPlayback() throws(AudioDeviceError) -> ALSAPlayback {
         let stream = try Self.translated("speaker", speaker) { (name) throws(ALSAError) in
             try PlaybackStream(name)
         }
         report("speaker", stream.description)
-        return ALSAPlayback(stream)
+        takeMixerAgain()
+        // Where the microphone is a card, its thread looks after the jacks.
+        return ALSAPlayback(stream, onTurn: microphone == nil ? { [self] in follow() } : {})
     }
 
-    func deactivate() {}
+    func deactivate() {
+        mixer?.giveBack().forEach(report)
+    }
+
+    /// A card that was gone has values of its own when it comes back.
+    private func takeMixerAgain() {
+        mixer?.takeAgain().forEach(report)
+    }
+
+    private func follow() {
+        mixer?.follow().forEach(report)
+    }
 
     private func report(_ part: String, _ what: String) {
         let isNew = reported.withLock { $0.updateValue(what, forKey: part) != what }
@@ -87,13 +109,22 @@ final class ALSADevice: AudioDevice {
 
 /// The microphone of one voice. Lives on the capture thread.
 final class ALSACapture: AudioCapture {
-    private let stream: CaptureStream
+    /// 200 ms.
+    fileprivate static let framesPerTurn = 20
 
-    init(_ stream: CaptureStream) {
+    private let stream: CaptureStream
+    private let onTurn: () -> Void
+    private var frameCount = 0
+
+    /// - Parameter onTurn: called five times a second; must not wait or allocate where nothing changed.
+    init(_ stream: CaptureStream, onTurn: @escaping () -> Void) {
         self.stream = stream
+        self.onTurn = onTurn
     }
 
     func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+        frameCount += 1
+        if frameCount % Self.framesPerTurn == 0 { onTurn() }
         do throws(ALSAError) {
             return try stream.read(into: frame).map { Instant(nanoseconds: $0.wholeNanoseconds) }
         } catch {
@@ -105,9 +136,13 @@ final class ALSACapture: AudioCapture {
 /// The speaker of one voice. Lives on the playback thread.
 final class ALSAPlayback: AudioPlayback {
     private let stream: PlaybackStream
+    private let onTurn: () -> Void
+    private var frameCount = 0
 
-    init(_ stream: PlaybackStream) {
+    /// - Parameter onTurn: as `ALSACapture`'s.
+    init(_ stream: PlaybackStream, onTurn: @escaping () -> Void) {
         self.stream = stream
+        self.onTurn = onTurn
     }
 
     func awaitRoom() throws(AudioDeviceError) {
@@ -119,6 +154,8 @@ final class ALSAPlayback: AudioPlayback {
     }
 
     func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+        frameCount += 1
+        if frameCount % ALSACapture.framesPerTurn == 0 { onTurn() }
         do throws(ALSAError) {
             return try stream.write(UnsafeBufferPointer(frame)).map { Instant(nanoseconds: $0.wholeNanoseconds) }
         } catch {

@@ -79,6 +79,17 @@ struct ConfigKey: Sendable {
             $1.sound.session = session
             return true
         },
+        .number("sound", "volume", 0...100, " percent", \.sound.mixer.speakerPercent),
+        .number("sound", "microphone_volume", 0...100, " percent", \.sound.mixer.microphonePercent),
+        ConfigKey("sound", "outputs", "names of outputs between commas, such as Headphone, Speaker") {
+            let names = ConfigValue.list($0)
+            // 44 bytes is the kernel's limit for a control's name (SNDRV_CTL_ELEM_ID_NAME_MAXLEN).
+            guard (1...16).contains(names.count), names.allSatisfy({ (1...44).contains($0.utf8.count) }) else {
+                return false
+            }
+            $1.sound.mixer.outputs = names
+            return true
+        },
 
         ConfigKey(
             "button", "source",
@@ -133,6 +144,13 @@ struct ConfigKey: Sendable {
         .number("voice", "bitrate", 6000...128_000, " bits per second", \.voice.bitsPerSecond),
         .number("voice", "complexity", 0...10, "", \.voice.encoderComplexity),
         .number("voice", "expected_loss", 0...100, " percent", \.voice.expectedLossPercent),
+
+        ConfigKey("state", "directory", "a folder's absolute path", mayBeEmpty: true) {
+            // PATH_MAX (limits.h).
+            guard $0.hasPrefix("/"), $0.utf8.count < 4096 else { return false }
+            $1.state.directory = $0
+            return true
+        },
 
         .choice("log", "target", \.log.target),
         .choice("log", "level", \.log.level),

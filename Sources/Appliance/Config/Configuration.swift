@@ -13,6 +13,7 @@ struct Configuration: Equatable, Sendable {
     var led = LED()
     var network = Network()
     var voice = Voice()
+    var state = State()
     var log = Log()
 
     /// How the button, the microphone's gate and the voice belong together.
@@ -28,6 +29,9 @@ struct Configuration: Equatable, Sendable {
         var microphone = Microphone.wav("speech.wav")
         var speaker = Speaker.wav("out.wav")
         var session = PBAudioSession.managed
+        /// What `.managed` sets the mixer to.
+        var mixer = MixerSettings(
+            speakerPercent: 80, microphonePercent: 80, outputs: ["Headset", "Handset", "Headphone", "Speaker"])
     }
 
     struct Button: Equatable, Sendable {
@@ -54,6 +58,11 @@ struct Configuration: Equatable, Sendable {
         var bitsPerSecond = 32_000
         var encoderComplexity = 5
         var expectedLossPercent = 10
+    }
+
+    struct State: Equatable, Sendable {
+        /// Where what must outlive the program is kept; nil: where systemd says, see `StateDirectory`.
+        var directory: String?
     }
 
     struct Log: Equatable, Sendable {

@@ -73,7 +73,7 @@ final class Parts {
         self.terminal = terminal
         self.gpioButton = gpioButton
         self.gpioLED = gpioLED
-        sound = SoundParts(configuration.sound, meter: meter, log: log)
+        sound = SoundParts(configuration, meter: meter, log: log)
         device = sound.device
         self.watchers = watchers
     }
@@ -83,6 +83,7 @@ final class Parts {
         // The LED first: nobody should take a dark one for an open microphone.
         gpioLED?.start()
         gpioButton?.start()
+        sound.start()
         guard let script else { return }
         steps = Task { await script.run() }
     }

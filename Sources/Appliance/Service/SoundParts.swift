@@ -7,8 +7,11 @@ struct SoundParts: Sendable {
     /// What the voices use.
     let device: any AudioDevice
     private let cards: ALSADevice
+    private let mixer: SoundMixer?
+    private let report: @Sendable (String) -> Void
 
-    init(_ sound: Configuration.Sound, meter: SoundMeter, log: Log) {
+    init(_ configuration: Configuration, meter: SoundMeter, log: Log) {
+        let sound = configuration.sound
         let microphone: (card: CardName?, path: String?)
         switch sound.microphone {
         case .wav(let path): microphone = (nil, path)
@@ -20,10 +23,13 @@ struct SoundParts: Sendable {
         case .wav(let path): speaker = (nil, path)
         case .card(let card): speaker = (card, nil)
         }
-        cards = ALSADevice(microphone: microphone.card, speaker: speaker.card) { sentence in
+        let report = { @Sendable (sentence: String) in
             // The sound threads must not wait for the log.
             DispatchQueue.main.async { log.info(sentence) }
         }
+        self.report = report
+        mixer = Self.mixer(configuration, microphone: microphone.card, speaker: speaker.card)
+        cards = ALSADevice(microphone: microphone.card, speaker: speaker.card, mixer: mixer, report: report)
         let files = WAVDevice(microphone: microphone.path, speaker: speaker.path)
         switch (microphone.card, speaker.card) {
         case (nil, nil): device = MeteredDevice(files, meter: meter)
@@ -31,6 +37,30 @@ struct SoundParts: Sendable {
         case (_?, nil): device = MeteredDevice(SplitDevice(microphone: cards, speaker: files), meter: meter)
         case (nil, _?): device = MeteredDevice(SplitDevice(microphone: files, speaker: cards), meter: meter)
         }
+    }
+
+    /// Puts right what a crash left in the mixers, in the background.
+    func start() {
+        guard let mixer else { return }
+        DispatchQueue.global().async { [report] in mixer.restoreAfterCrash().forEach(report) }
+    }
+
+    /// What a unit runs after its program crashed: under `managed` the microphone's switch is left off until the next voice.
+    /// - Returns: what could not be done, as sentences.
+    static func muteAfterCrash(_ configuration: Configuration) -> [String] {
+        var microphone: CardName?
+        if case .card(let card) = configuration.sound.microphone { microphone = card }
+        return mixer(configuration, microphone: microphone, speaker: nil)?.muteAfterCrash() ?? []
+    }
+
+    /// - Returns: nil where no mixer value is ever to be touched.
+    private static func mixer(
+        _ configuration: Configuration, microphone: CardName?, speaker: CardName?
+    ) -> SoundMixer? {
+        guard configuration.sound.session == .managed, microphone != nil || speaker != nil else { return nil }
+        return SoundMixer(
+            microphone: microphone, speaker: speaker, settings: configuration.sound.mixer,
+            stateDirectory: StateDirectory.path(configuration.state))
     }
 
     /// What is wrong with the cards now, each as a sentence with its cure; empty: nothing. Does not wait.

@@ -56,7 +56,8 @@ struct MixerSession<Access: MixerAccess> {
 
     /// Sets the cards up; those that it holds already and that are still there are left alone.
     mutating func take(_ uses: [Use]) -> [String] {
-        var sentences: [String] = []
+        // Lets go of those that went meanwhile.
+        var sentences = follow()
         if !isTaken {
             isTaken = true
             saved = file.read() ?? SavedMixer()

@@ -53,6 +53,11 @@ import Testing
             microphone = wav:/tmp/a b.wav
             speaker = none
             session = app
+            volume = 0
+            microphone_volume = 100
+            outputs = Speaker, Line Out
+            [state]
+            directory = /var/lib/x
             [button]
             source = script:steps
             active = high
@@ -84,6 +89,9 @@ import Testing
         expected.sound.microphone = .wav("/tmp/a b.wav")
         expected.sound.speaker = .none
         expected.sound.session = .app
+        expected.sound.mixer = MixerSettings(
+            speakerPercent: 0, microphonePercent: 100, outputs: ["Speaker", "Line Out"])
+        expected.state.directory = "/var/lib/x"
         expected.button.source = .script("steps")
         expected.button.polarity = .high
         expected.button.bias = .asIs
@@ -106,6 +114,12 @@ import Testing
         let led = try #require(GPIOLineName("GPIO27"))
         #expect(configuration.button.source == .gpio(button))
         #expect(configuration.led.output == .gpio(led))
+    }
+
+    @Test func microphoneAndSpeakerAreCards() throws {
+        let configuration = try read("[sound]\nmicrophone = card:auto\nspeaker = card:Loopback,0,3")
+        #expect(configuration.sound.microphone == .card(.auto))
+        #expect(configuration.sound.speaker == .card(try #require(CardName("Loopback,0,3"))))
     }
 
     @Test(arguments: [
@@ -134,6 +148,14 @@ import Testing
         (
             "[button]\nsource = gpio:gpiochip0:", 2, "the value \"gpio:gpiochip0:\" of source cannot be used",
             "it must be keyboard, gpio: and a line such as GPIO17 or gpiochip0:17, or script: and the path of a file of steps"
+        ),
+        (
+            "[sound]\nmicrophone = card:0", 2, "the value \"card:0\" of microphone cannot be used",
+            "it must be card: and auto or a card's id as in /proc/asound/cards, or wav: and the path of a WAV file"
+        ),
+        (
+            "[state]\ndirectory = state", 2, "the value \"state\" of directory cannot be used",
+            "it must be a folder's absolute path"
         ),
         (
             "[button]\nbias = up", 2, "the value \"up\" of bias cannot be used",
