@@ -15,7 +15,6 @@ public final class GPIOButton: Button {
     private let changes: AsyncStream<ButtonEvent>.Continuation
     private let request: @MainActor () throws(GPIOError) -> any InputLine
     private let clock: @MainActor () -> Duration
-    private let onProblem: @MainActor (String?) -> Void
     private var held: Held?
     private var source: (any DispatchSourceRead)?
     private var decisionTimer: GPIOTimer?
@@ -29,27 +28,24 @@ public final class GPIOButton: Button {
         var debouncer: Debouncer
     }
 
-    /// - Parameter onProblem: told each time that `problem` has become another.
+    /// A button on this line, which is not asked for before `start`.
     public convenience init(
-        line: GPIOLineName, polarity: GPIOPolarity, bias: GPIOBias,
-        onProblem: @escaping @MainActor (String?) -> Void = { _ in }
+        line: GPIOLineName, polarity: GPIOPolarity, bias: GPIOBias
     ) {
         let request = { @MainActor () throws(GPIOError) -> any InputLine in
             try GPIOLine(line, .input(polarity, bias))
         }
-        self.init(request: request, clock: GPIOTimer.now, onProblem: onProblem)
+        self.init(request: request, clock: GPIOTimer.now)
     }
 
     /// - Parameters:
     ///   - request: asks for the line.
     ///   - clock: time since the zero of CLOCK_MONOTONIC.
     init(
-        request: @escaping @MainActor () throws(GPIOError) -> any InputLine, clock: @escaping @MainActor () -> Duration,
-        onProblem: @escaping @MainActor (String?) -> Void = { _ in }
+        request: @escaping @MainActor () throws(GPIOError) -> any InputLine, clock: @escaping @MainActor () -> Duration
     ) {
         self.request = request
         self.clock = clock
-        self.onProblem = onProblem
         (events, changes) = AsyncStream.makeStream()
     }
 
@@ -133,7 +129,7 @@ public final class GPIOButton: Button {
         source = nil
         if case .pressed = held?.debouncer.contact { changes.yield(ButtonEvent(.released, at: clock())) }
         held = nil
-        report(error.description)
+        problem = error.description
     }
 
     // MARK: What is told
@@ -146,12 +142,7 @@ public final class GPIOButton: Button {
         guard let held else { return }
         let now = clock()
         decisionTimer?.set(in: held.debouncer.deadline.map { $0 - now })
-        report(held.debouncer.contact.diagnosis(at: now))
+        problem = held.debouncer.contact.diagnosis(at: now)
     }
 
-    private func report(_ sentence: String?) {
-        guard sentence != problem else { return }
-        problem = sentence
-        onProblem(sentence)
-    }
 }

@@ -12,7 +12,7 @@ enum GPIODevices {
     static func place(of name: GPIOLineName) throws(GPIOError) -> GPIOPlace {
         var chips: [GPIOChip] = []
         var hindrance: GPIOError?
-        for chip in names() {
+        for chip in names(in: folder) {
             do throws(GPIOError) {
                 chips.append(try describe(chip))
             } catch {
@@ -20,7 +20,7 @@ enum GPIODevices {
             }
         }
         do throws(GPIOError) {
-            return try GPIOChip.place(of: name, in: chips)
+            return try GPIOChip.place(of: name.following { target(of: $0, in: folder) }, in: chips)
         } catch {
             throw hindrance ?? error
         }
@@ -46,8 +46,8 @@ enum GPIODevices {
         return chip
     }
 
-    /// In the order of their numbers: gpiochip2 before gpiochip10.
-    private static func names() -> [String] {
+    /// In the order of their numbers: gpiochip2 before gpiochip10. Without the links by which a board keeps an old name in use.
+    static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var numbers: [Int] = []
@@ -56,9 +56,21 @@ enum GPIODevices {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)) { numbers.append(number) }
+            guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)),
+                target(of: name, in: folder) == nil
+            else { continue }
+            numbers.append(number)
         }
         return numbers.sorted().map { "\(prefix)\($0)" }
+    }
+
+    /// The name of the chip that a link in the folder leads to; nil where it is no link.
+    static func target(of name: String, in folder: String) -> String? {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("\(folder)/\(name)", &path, path.count)
+        guard count > 0 else { return nil }
+        let bytes = path[..<count].map { UInt8(bitPattern: $0) }
+        return bytes.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
     }
 
     private static func describe(_ name: String) throws(GPIOError) -> GPIOChip {

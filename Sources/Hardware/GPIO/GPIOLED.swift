@@ -9,22 +9,20 @@ public final class GPIOLED: LED {
 
     private let request: @MainActor (_ isLit: Bool) throws(GPIOError) -> any OutputLine
     private let clock: @MainActor () -> Duration
-    private let onProblem: @MainActor (String?) -> Void
     private var line: (any OutputLine)?
     private var pattern = BlinkPattern.on
     private var patternSince: Duration
     private var turnTimer: GPIOTimer?
     private var tendTimer: GPIOTimer?
 
-    /// - Parameter onProblem: told each time that `problem` has become another.
+    /// An LED on this line, which is asked for by `start`, or by `show`.
     public convenience init(
-        line: GPIOLineName, polarity: GPIOPolarity, drive: GPIODrive,
-        onProblem: @escaping @MainActor (String?) -> Void = { _ in }
+        line: GPIOLineName, polarity: GPIOPolarity, drive: GPIODrive
     ) {
         let request = { @MainActor (isLit: Bool) throws(GPIOError) -> any OutputLine in
             try GPIOLine(line, .output(polarity, drive, isActive: isLit))
         }
-        self.init(request: request, clock: GPIOTimer.now, onProblem: onProblem)
+        self.init(request: request, clock: GPIOTimer.now)
     }
 
     /// - Parameters:
@@ -32,11 +30,10 @@ public final class GPIOLED: LED {
     ///   - clock: time since the zero of CLOCK_MONOTONIC.
     init(
         request: @escaping @MainActor (_ isLit: Bool) throws(GPIOError) -> any OutputLine,
-        clock: @escaping @MainActor () -> Duration, onProblem: @escaping @MainActor (String?) -> Void = { _ in }
+        clock: @escaping @MainActor () -> Duration
     ) {
         self.request = request
         self.clock = clock
-        self.onProblem = onProblem
         patternSince = clock()
     }
 
@@ -77,17 +74,12 @@ public final class GPIOLED: LED {
             } else {
                 line = try request(isLit)
             }
-            report(nil)
+            problem = nil
         } catch {
             line = nil
-            report(error.description)
+            problem = error.description
         }
         turnTimer?.set(in: line == nil ? nil : pattern.nextTurn(after: elapsed))
     }
 
-    private func report(_ sentence: String?) {
-        guard sentence != problem else { return }
-        problem = sentence
-        onProblem(sentence)
-    }
 }

@@ -45,7 +45,7 @@ final class GPIOLine: InputLine, OutputLine {
     /// For messages: what the installer called it.
     private let name: String
     private let request: Request
-    /// The number of the last edge; 0: none yet, or not counted.
+    /// The number of the last edge, counted from 1; 0: none yet, or not counted.
     private var lastSequence: UInt = 0
 
     /// Owns libgpiod's handles; a class of its own, so that they are given back whichever thread lets go last.
@@ -96,7 +96,7 @@ final class GPIOLine: InputLine, OutputLine {
         let count = Int(talkpost_gpio_read_edges(&request.handle, &taken))
         guard count >= 0 else { throw failure("read") }
         let edges = taken.prefix(count).map { edge in
-            let followsLoss = lastSequence != 0 && edge.sequence != lastSequence &+ 1
+            let followsLoss = edge.sequence != 0 && edge.sequence != lastSequence &+ 1
             lastSequence = edge.sequence
             return GPIOEdge(
                 isActive: edge.is_active, at: .nanoseconds(Int64(clamping: edge.nanoseconds)), followsLoss: followsLoss)

@@ -37,6 +37,18 @@ public struct GPIOLineName: Equatable, Sendable, CustomStringConvertible {
         form = .offset(offset, chip: String(chip))
     }
 
+    private init(_ form: Form) {
+        self.form = form
+    }
+
+    /// The same line, with its chip by the name that `target` knows for it, if it knows one.
+    func following(_ target: (_ chip: String) -> String?) -> GPIOLineName {
+        switch form {
+        case .name: self
+        case .offset(let offset, let chip): GPIOLineName(.offset(offset, chip: target(chip) ?? chip))
+        }
+    }
+
     /// As an installer writes it.
     public var description: String {
         switch form {

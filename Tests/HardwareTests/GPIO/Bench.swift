@@ -30,7 +30,7 @@ final class BenchLine: InputLine, OutputLine {
     }
 }
 
-/// A bench with one line, a clock that stands until it is moved, and a list of what was told. Lives on the main actor.
+/// A bench with one line and a clock that stands until it is moved. Lives on the main actor.
 @MainActor
 final class Bench {
     var now: Duration = .seconds(100)
@@ -38,7 +38,6 @@ final class Bench {
     /// Thrown in place of the line.
     var refusal: GPIOError?
     private(set) var requestCount = 0
-    var told: [String?] = []
 
     func request() throws(GPIOError) -> BenchLine {
         requestCount += 1
@@ -48,8 +47,7 @@ final class Bench {
 
     func button() -> GPIOButton {
         GPIOButton(
-            request: { () throws(GPIOError) -> any InputLine in try self.request() }, clock: { self.now },
-            onProblem: { self.told.append($0) })
+            request: { () throws(GPIOError) -> any InputLine in try self.request() }, clock: { self.now })
     }
 
     func led() -> GPIOLED {
@@ -59,6 +57,6 @@ final class Bench {
                 try line.set(isLit)
                 return line
             },
-            clock: { self.now }, onProblem: { self.told.append($0) })
+            clock: { self.now })
     }
 }
