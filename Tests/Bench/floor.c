@@ -2,13 +2,17 @@
 //
 // A capture thread wakes each 10 ms and encodes each 20 ms, a playback thread wakes each 10 ms and decodes each 20 ms, a
 // network thread waits in epoll on a UDP socket, a wake-up and a timer, and protects and unprotects each packet. Before that
-// there are one DTLS handshake (with itself) and one HTTP request (refused), since no call is without them. The audio processing
-// library and libsystemd are loaded as in talkpost, then rest.
+// there are one DTLS handshake (with itself) and one HTTP request (refused), since no call is without them. The libraries that a
+// call of simulated parts has no work for (audio processing, ALSA, speexdsp, libgpiod, jansson, libsystemd) are loaded as in
+// talkpost, then rest.
 //
 //   floor PORT SECONDS SPEECH.wav     PORT of 127.0.0.1 sends each datagram back
 #define _GNU_SOURCE
+#include <alsa/asoundlib.h>
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <gpiod.h>
+#include <jansson.h>
 #include <math.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -16,6 +20,7 @@
 #include <openssl/x509.h>
 #include <opus/opus.h>
 #include <pthread.h>
+#include <speex/speex_resampler.h>
 #include <srtp2/srtp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,6 +229,14 @@ static void ask(CURLM *multi) {
     curl_easy_cleanup(request);
 }
 
+static const char *talkpost_gpiod_version(void) {
+#ifdef GPIOD_LINE_BULK_MAX_LINES  // 1.6
+    return gpiod_version_string();
+#else
+    return gpiod_api_version();
+#endif
+}
+
 int main(int count, char **words) {
     if (count != 4) {
         fprintf(stderr, "floor PORT SECONDS SPEECH.wav\n");
@@ -235,7 +248,9 @@ int main(int count, char **words) {
     shake_hands();
     srtp_init();
     sd_notify(0, "STATUS=floor");
-    printf("audio processing %s\n", talkpost_audio_processing_version());
+    json_decref(json_object());
+    printf("audio processing %s, ALSA %s, libgpiod %s, %s\n", talkpost_audio_processing_version(), snd_asoundlib_version(),
+           talkpost_gpiod_version(), speex_resampler_strerror(0));
 
     udp = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     peer = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(atoi(words[1]))};
