@@ -101,7 +101,7 @@ struct Talkpost {
             send: { notifier.send($0) }, log: log)
         let service = KioskService(
             configuration.talk, button: parts.button, led: parts.led, backend: backend,
-            opener: .voices(configuration.sound.session), meter: parts.meter, health: health, log: log,
+            opener: .voices(configuration.sound.session), sound: parts.bridge, health: health, log: log,
             watchers: watchers)
         let signals = Termination { service.quit() }
         parts.start()

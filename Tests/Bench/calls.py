@@ -25,6 +25,8 @@ idle_end = 1 s
 [sound]
 microphone = wav:{microphone}
 speaker = none
+[tones]
+earcons = none
 [button]
 source = script:{script}
 [led]

@@ -72,7 +72,7 @@ def appliance_calls(stage, binary, peer, outcome):
         f"[backend]\nurl = http://127.0.0.1:{PORT}/voice/{{chat}}\nchat = lobby\n"
         f"[talk]\nmode = hold\nidle_end = {round(sound.talk - sound.release + sound.lead)} s\n"
         f"[sound]\nmicrophone = wav:{sound.microphone}\nspeaker = wav:{stage.folder}/offerer-{{call}}.wav\n"
-        f"[button]\nsource = script:{stage.folder}/button.script\n"
+        f"[tones]\nearcons = none\n[button]\nsource = script:{stage.folder}/button.script\n"
         "[led]\noutput = none\n[log]\ntarget = console\nlevel = debug\n"
     )
     call = f"press\nafter {sound.release:.2f}\nawait connected 10\nrelease\nawait closed 20\n"

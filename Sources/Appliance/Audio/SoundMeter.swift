@@ -30,17 +30,14 @@ final class SoundMeter: Sendable {
 
     /// Takes a frame from the microphone: mono, Int16, any number of samples. On the capture thread.
     func tookIn(_ frame: UnsafeMutableBufferPointer<Int16>) {
-        microphone.add(energy: Self.energy(UnsafeBufferPointer(frame)), sampleCount: frame.count)
+        microphone.add(Loudness(of: UnsafeBufferPointer(frame)))
     }
 
-    /// Takes a frame that goes to the speaker: mono, Int16. On the playback thread.
+    /// Takes what a frame of the provider's voice was like. On the playback thread.
     /// - Parameter instant: when it sounds.
-    func played(_ frame: UnsafeBufferPointer<Int16>, at instant: Instant) {
-        let energy = Self.energy(frame)
-        speaker.add(energy: energy, sampleCount: frame.count)
-        guard firstSound.load(ordering: .relaxed) == 0, energy > Self.heardEnergyPerSample * UInt64(frame.count) else {
-            return
-        }
+    func played(_ loudness: Loudness, at instant: Instant) {
+        speaker.add(loudness)
+        guard loudness.isSpeech, firstSound.load(ordering: .relaxed) == 0 else { return }
         firstSound.store(instant.nanoseconds, ordering: .relaxed)
     }
 
@@ -55,14 +52,25 @@ final class SoundMeter: Sendable {
         Reading(microphoneDBFS: microphone.take(), speakerDBFS: speaker.take())
     }
 
-    /// `heardDBFS` as a mean square of samples.
-    private static let heardEnergyPerSample = UInt64(pow(10, heardDBFS / 10) * 32_768 * 32_768)
+    /// How loud a stretch of sound is.
+    struct Loudness {
+        /// The sum of the samples' squares.
+        let energy: UInt64
+        let sampleCount: Int
 
-    /// The sum of the samples' squares.
-    private static func energy(_ frame: UnsafeBufferPointer<Int16>) -> UInt64 {
-        var sum: Int64 = 0
-        for sample in frame { sum &+= Int64(sample) &* Int64(sample) }
-        return UInt64(truncatingIfNeeded: sum)
+        /// - Parameter frame: mono, Int16, any number of samples.
+        init(of frame: UnsafeBufferPointer<Int16>) {
+            var sum: Int64 = 0
+            for sample in frame { sum &+= Int64(sample) &* Int64(sample) }
+            energy = UInt64(truncatingIfNeeded: sum)
+            sampleCount = frame.count
+        }
+
+        /// Whether it is louder than silence or comfort noise.
+        var isSpeech: Bool { energy > Self.heardEnergyPerSample * UInt64(sampleCount) }
+
+        /// `heardDBFS` as a mean square of samples.
+        private static let heardEnergyPerSample = UInt64(pow(10, heardDBFS / 10) * 32_768 * 32_768)
     }
 
     /// The power of what came since it was last taken. Written by one thread, read by another.
@@ -70,9 +78,9 @@ final class SoundMeter: Sendable {
         private let energy = Atomic<UInt64>(0)
         private let sampleCount = Atomic<Int>(0)
 
-        func add(energy: UInt64, sampleCount: Int) {
-            self.energy.wrappingAdd(energy, ordering: .relaxed)
-            self.sampleCount.wrappingAdd(sampleCount, ordering: .relaxed)
+        func add(_ loudness: Loudness) {
+            energy.wrappingAdd(loudness.energy, ordering: .relaxed)
+            sampleCount.wrappingAdd(loudness.sampleCount, ordering: .relaxed)
         }
 
         /// In dB below a full-scale square wave. A frame that is added meanwhile may fall half into this reading: 10 ms of 250.

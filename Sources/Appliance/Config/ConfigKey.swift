@@ -45,6 +45,8 @@ struct ConfigKey: Sendable {
         .choice("talk", "mode", \.talk.mode),
         .duration("talk", "release_tail", .zero ... .seconds(5), "from 0 ms to 5 s", \.talk.releaseTail),
         .duration("talk", "idle_end", .seconds(1) ... .seconds(3600), "from 1 s to 60 min", \.talk.idleEnd),
+        .duration(
+            "talk", "transmit_limit", .seconds(10) ... .seconds(3600), "from 10 s to 60 min", \.talk.transmitLimit),
 
         ConfigKey(
             "sound", "microphone",
@@ -90,6 +92,23 @@ struct ConfigKey: Sendable {
             $1.sound.mixer.outputs = names
             return true
         },
+
+        ConfigKey("tones", "earcons", "synthesised, none, or the absolute path of a directory of WAV files") {
+            switch $0 {
+            case "synthesised": $1.tones.earcons = .synthesised
+            case "none": $1.tones.earcons = .none
+            default:
+                guard $0.hasPrefix("/"), let path = path(in: $0, after: "") else { return false }
+                $1.tones.earcons = .directory(path)
+            }
+            return true
+        },
+        ConfigKey("tones", "notice", "the path of a WAV file", mayBeEmpty: true) {
+            guard let path = path(in: $0, after: "") else { return false }
+            $1.tones.notice = path
+            return true
+        },
+        .number("tones", "volume", 0...100, " percent", \.tones.volume),
 
         ConfigKey(
             "button", "source",

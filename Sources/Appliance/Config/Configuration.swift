@@ -9,6 +9,7 @@ struct Configuration: Equatable, Sendable {
     var backend = BackendSettings(url: "http://127.0.0.1:8080/voice/{chat}", chat: "lobby")
     var talk = Talk()
     var sound = Sound()
+    var tones = Tones()
     var button = Button()
     var led = LED()
     var network = Network()
@@ -18,11 +19,22 @@ struct Configuration: Equatable, Sendable {
 
     /// How the button, the microphone's gate and the voice belong together.
     struct Talk: Equatable, Sendable {
-        var mode = TalkMode.hold
+        var mode = TalkMode.auto
         /// How long the microphone stays open after the button was let go of.
         var releaseTail: Duration = .milliseconds(300)
         /// How long a voice stays open in which nobody says anything.
         var idleEnd: Duration = .seconds(30)
+        /// How long the microphone may be open at a stretch.
+        var transmitLimit: Duration = .seconds(120)
+    }
+
+    /// What the speaker says of the state.
+    struct Tones: Equatable, Sendable {
+        var earcons = EarconSource.synthesised
+        /// A WAV file that is played at the start of each voice; nil: none.
+        var notice: String?
+        /// In percent of full scale.
+        var volume = 50
     }
 
     struct Sound: Equatable, Sendable {
@@ -73,8 +85,22 @@ struct Configuration: Equatable, Sendable {
 
 /// What a press and a release mean.
 enum TalkMode: String, CaseIterable, Sendable {
+    /// Hold, in which a tap acts as toggle does.
+    case auto
     /// The microphone is open while the button is held.
     case hold
+    /// A press opens a voice and the microphone, the next one shuts the microphone and closes the voice.
+    case toggle
+    /// As toggle, and the microphone stays open however long nobody answers.
+    case handsFree = "hands-free"
+}
+
+/// Where the earcons come from.
+enum EarconSource: Equatable, Sendable {
+    case synthesised
+    case none
+    /// WAV files in this directory, each named after its earcon.
+    case directory(String)
 }
 
 enum Microphone: Equatable, Sendable {

@@ -7,6 +7,10 @@ enum KioskEvent: Equatable, Sendable {
     case released
     /// The provider's voice was heard from the speaker.
     case heard
+    /// Somebody spoke into the microphone.
+    case spoken
+    /// The voice's microphone delivers sound from now on, or no longer does.
+    case microphone(Bool)
     /// `Kiosk.deadline` has come.
     case timer
     /// The program is to end.
@@ -20,7 +24,7 @@ enum VoiceNews: Equatable, Sendable {
     /// `connect` returned, with the connection in this state.
     case opened(PBVoiceState)
     /// `connect` threw: there is no voice.
-    case refused
+    case refused(Fault)
     /// The connection's state changed.
     case state(PBVoiceState)
 }
@@ -28,14 +32,18 @@ enum VoiceNews: Equatable, Sendable {
 /// What the kiosk wants done, in this order.
 enum KioskEffect: Equatable, Sendable {
     /// Open a voice; all news of it carries this number.
-    case connect(call: Int)
+    case connect(call: Int, muted: Bool)
     /// Give up the `connect` that is under way.
     case cancelConnect
-    /// Shut the microphone's gate of the open voice, or open it.
+    /// Shut the microphone's gate of the voice that is open or being opened, or open it.
     case mute(Bool)
+    /// Silence here what the provider is saying.
+    case silence
     /// Close the voice that is open, and tell the backend.
     case close(CloseReason)
     case light(LEDPattern)
+    /// Say it to the ear.
+    case sound(Earcon)
     /// All is closed: the program can end.
     case finish
 }
@@ -44,6 +52,8 @@ enum KioskEffect: Equatable, Sendable {
 enum CloseReason: String, Equatable, Sendable, CaseIterable {
     /// Nobody said anything for the idle end.
     case idle
+    /// The visitor ended it.
+    case pressed
     /// The provider closed it.
     case ended
     /// The connection failed for good.
@@ -52,16 +62,4 @@ enum CloseReason: String, Equatable, Sendable, CaseIterable {
     case neverConnected
     /// The program ends, or nobody wants it any more.
     case quit
-}
-
-/// What the mute LED says. It follows the microphone's gate, never the wish.
-enum LEDPattern: String, Equatable, Sendable, CaseIterable {
-    /// The microphone is not heard.
-    case muted
-    /// The microphone is heard.
-    case open
-    /// The way to the provider is being made, or made again.
-    case connecting
-    /// It did not work; shown for a while.
-    case fault
 }

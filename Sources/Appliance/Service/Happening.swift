@@ -9,6 +9,10 @@ enum Happening: Equatable, Sendable {
     /// The backend started this voice.
     case voice(id: String)
     case led(LEDPattern)
+    /// An earcon is let be heard as soon as the speaker can be had.
+    case tone(Earcon)
+    /// The voice's microphone delivers from now on, or no longer does.
+    case microphone(delivers: Bool)
     /// The provider's voice sounds for the first time in this voice.
     case firstSound
     case level(SoundMeter.Reading)

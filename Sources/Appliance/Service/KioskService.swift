@@ -12,7 +12,7 @@ final class KioskService {
     private let led: any LED
     private let backend: any VoiceBackend
     private let opener: VoiceOpener
-    private let meter: SoundMeter
+    private let sound: SoundBridge
     private let log: Log
     private let health: HealthWatch
     private let watchers: [any HappeningWatcher]
@@ -20,7 +20,7 @@ final class KioskService {
     private let events: AsyncStream<Turn>
     private let inbox: AsyncStream<Turn>.Continuation
     private var timer: (deadline: Instant, task: Task<Void, Never>)?
-    private var metering: Task<Void, Never>?
+    private let metering: Metering
     /// The voice that was asked for last.
     private var call: Call?
     /// Closes of which the backend has not answered yet.
@@ -29,9 +29,6 @@ final class KioskService {
 
     /// How long the program may take to end, all in all.
     private static let endLimit: Duration = .seconds(3)
-    /// How often the levels are told; the first sound is looked for more often.
-    private static let levelPeriod: Duration = .milliseconds(250)
-    private static let firstSoundPeriod: Duration = .milliseconds(50)
 
     private struct TimedEvent: Sendable {
         var event: KioskEvent
@@ -52,26 +49,28 @@ final class KioskService {
         /// What the backend calls it by, until the backend was told of its end.
         var startedID: String?
         var wasGivenUp = false
-        var wasHeard = false
+        var isMuted: Bool
 
-        init(_ number: Int) {
+        init(_ number: Int, isMuted: Bool) {
             self.number = number
+            self.isMuted = isMuted
         }
     }
 
     init(
         _ settings: Configuration.Talk, button: any Button, led: any LED, backend: any VoiceBackend,
-        opener: VoiceOpener, meter: SoundMeter, health: HealthWatch, log: Log, watchers: [any HappeningWatcher]
+        opener: VoiceOpener, sound: SoundBridge, health: HealthWatch, log: Log, watchers: [any HappeningWatcher]
     ) {
         kiosk = Kiosk(settings)
         self.button = button
         self.led = led
         self.backend = backend
         self.opener = opener
-        self.meter = meter
+        self.sound = sound
         self.health = health
         self.log = log
         self.watchers = watchers
+        metering = Metering(sound.meter)
         (events, inbox) = AsyncStream.makeStream()
     }
 
@@ -85,6 +84,9 @@ final class KioskService {
                 post(change.change == .pressed ? .pressed : .released, at: Instant(change))
             }
             quit()
+        }
+        let listening = Task {
+            for await delivers in sound.microphoneChanges { post(.microphone(delivers)) }
         }
         let turning = Task {
             while (try? await Task.sleep(for: health.period, clock: SuspendingClock())) != nil { inbox.yield(.health) }
@@ -107,8 +109,9 @@ final class KioskService {
         }
         reading.cancel()
         turning.cancel()
+        listening.cancel()
         timer?.task.cancel()
-        stopMetering()
+        metering.stop()
         let end = (quitAt ?? Instant.now()) + Self.endLimit
         if untoldCount > 0, await !allTold.wait(atMost: max(.zero, end - Instant.now())) {
             log.warning("The backend did not answer in time that the voice was closed.")
@@ -133,19 +136,22 @@ final class KioskService {
         switch timed.event {
         case .pressed: announce(.button(isPressed: true), at: timed.at)
         case .released: announce(.button(isPressed: false), at: timed.at)
-        case .heard, .timer, .quit, .voice: break
+        case .microphone(let delivers): announce(.microphone(delivers: delivers), at: timed.at)
+        case .heard, .spoken, .timer, .quit, .voice: break
         }
         let sentenceBefore = sentence
         var isLast = false
         for effect in kiosk.handle(timed.event, at: timed.at) {
             switch effect {
-            case .connect(let number): connect(number)
-            case .cancelConnect:
-                call?.wasGivenUp = true
-                call?.task?.cancel()
-            case .mute(let muted): call?.voice?.mute(muted)
+            case .connect(let number, let muted): connect(number, muted: muted)
+            case .cancelConnect: giveConnectUp()
+            case .mute(let muted): mute(muted)
+            case .silence: sound.silenceSpeech()
             case .close(let reason): close(reason)
             case .light(let pattern): show(pattern)
+            case .sound(let earcon):
+                sound.play(earcon)
+                announce(.tone(earcon))
             case .finish: isLast = true
             }
         }
@@ -171,16 +177,39 @@ final class KioskService {
 
     // MARK: Voices
 
-    private func connect(_ number: Int) {
-        let call = Call(number)
+    private func connect(_ number: Int, muted: Bool) {
+        let call = Call(number, isMuted: muted)
         self.call = call
-        meter.startVoice()
+        sound.expectVoice()
+        opener.mute(muted)
         call.task = Task { await open(call) }
-        startMetering(call)
+        metering.start(
+            onFirstSound: { [weak self] in self?.announce(.firstSound, at: $0) },
+            onReading: { [weak self] in self?.take($0) })
+    }
+
+    private func giveConnectUp() {
+        call?.wasGivenUp = true
+        call?.task?.cancel()
+        sound.dismissVoice()
+    }
+
+    /// The voice may not be there yet: what is said while it is being opened is kept, unless it is muted.
+    private func mute(_ muted: Bool) {
+        guard let call else { return }
+        call.isMuted = muted
+        if let voice = call.voice { voice.mute(muted) } else { opener.mute(muted) }
+    }
+
+    private func take(_ reading: SoundMeter.Reading) {
+        announce(.level(reading))
+        if reading.speakerDBFS > SoundMeter.heardDBFS { post(.heard) }
+        if reading.microphoneDBFS > SoundMeter.heardDBFS { post(.spoken) }
     }
 
     /// Opens a voice; its outcome is posted exactly once.
     private func open(_ call: Call) async {
+        var fault = Fault.provider
         do throws(PBVoiceError) {
             let voice = try await opener.connect(
                 { [weak self, backend] offer in
@@ -192,17 +221,22 @@ final class KioskService {
                 { [weak self] in self?.report($0) }, { [weak self] in self?.follow($0, of: call) })
             if !call.wasGivenUp {
                 call.voice = voice
+                voice.mute(call.isMuted)
                 post(.voice(.opened(voice.state), call: call.number))
                 return
             }
             voice.close()
         } catch {
             if !call.wasGivenUp || error.kind != .cancelled { report(error) }
+            fault = Fault(error) ?? fault
         }
-        stopMetering(call)
+        if call === self.call {
+            metering.stop()
+            sound.dismissVoice()
+        }
         tellBackend(call)
         opener.prepare()
-        post(.voice(.refused, call: call.number))
+        post(.voice(.refused(fault), call: call.number))
     }
 
     private func follow(_ state: PBVoiceState, of call: Call) {
@@ -214,7 +248,8 @@ final class KioskService {
         case .failed: log.warning("The connection to the provider failed.")
         case .closed:
             log.info("The voice is closed.")
-            stopMetering(call)
+            // News of an earlier voice's end must not stop the next one's.
+            if call === self.call { metering.stop() }
         }
         post(.voice(.state(state), call: call.number))
     }
@@ -223,8 +258,9 @@ final class KioskService {
         guard let call, let voice = call.voice else { return }
         call.voice = nil
         log.info(reason.sentence)
+        sound.dismissVoice()
         voice.close()
-        stopMetering(call)
+        metering.stop()
         tellBackend(call)
         opener.prepare()
     }
@@ -257,48 +293,6 @@ final class KioskService {
         announce(.error(code: error.code, message: message))
     }
 
-    // MARK: What is heard
-
-    private func startMetering(_ call: Call) {
-        metering?.cancel()
-        metering = Task { [weak self] in
-            var untilLevel = Self.levelPeriod
-            while let period = self?.pause(call) {
-                guard (try? await Task.sleep(for: period, clock: SuspendingClock())) != nil, !Task.isCancelled, let self
-                else { return }
-                self.lookForFirstSound(call)
-                untilLevel -= period
-                guard untilLevel <= .zero else { continue }
-                untilLevel = Self.levelPeriod
-                self.readLevels()
-            }
-        }
-    }
-
-    private func pause(_ call: Call) -> Duration {
-        call.wasHeard ? Self.levelPeriod : Self.firstSoundPeriod
-    }
-
-    private func lookForFirstSound(_ call: Call) {
-        guard !call.wasHeard, let instant = meter.firstSoundAt else { return }
-        call.wasHeard = true
-        announce(.firstSound, at: instant)
-    }
-
-    private func readLevels() {
-        let reading = meter.read()
-        announce(.level(reading))
-        if reading.speakerDBFS > SoundMeter.heardDBFS { post(.heard) }
-    }
-
-    private func stopMetering(_ ended: Call? = nil) {
-        // News of an earlier voice's end must not stop the next one's.
-        guard let metering, ended == nil || ended === call else { return }
-        if let call { lookForFirstSound(call) }
-        metering.cancel()
-        self.metering = nil
-    }
-
     // MARK: What is shown
 
     private func show(_ pattern: LEDPattern) {
@@ -318,7 +312,7 @@ final class KioskService {
         case .talking(_, .connected): "In a voice."
         case .talking(_, .disconnected): "In a voice, but nothing comes back from the provider."
         case .closing: "Closing the voice."
-        case .fault: "The last press could not be served; the journal says why."
+        case .fault(let fault, _): "The last press could not be served: \(fault.sentence). The journal says more."
         case .ended: "Ended."
         }
     }
@@ -335,6 +329,7 @@ extension CloseReason {
     fileprivate var sentence: String {
         switch self {
         case .idle: "Nobody said anything for a while: closing the voice."
+        case .pressed: "The visitor ended the voice."
         case .ended: "The provider ended the voice."
         case .lost: "The connection is lost: closing the voice."
         case .neverConnected: "The provider could not be reached in time: closing the voice."

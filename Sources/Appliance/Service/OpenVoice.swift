@@ -22,6 +22,8 @@ struct VoiceOpener: Sendable {
             _ start: @escaping Start, _ onError: @escaping @MainActor (PBVoiceError) -> Void,
             _ onState: @escaping @MainActor (PBVoiceState) -> Void
         ) async throws(PBVoiceError) -> any OpenVoice
+    /// Mutes the voice that is being opened or the next one, or unmutes it.
+    var mute: @MainActor (Bool) -> Void = { _ in }
     /// Makes ready what the next `connect` needs; returns at once.
     var prepare: @MainActor () -> Void
 
@@ -31,6 +33,6 @@ struct VoiceOpener: Sendable {
             connect: { (start, onError, onState) async throws(PBVoiceError) -> any OpenVoice in
                 try await PBVoice.connect(start: start, audioSession: session, onError: onError, onState: onState)
             },
-            prepare: { PBVoice.prepare() })
+            mute: { PBVoice.muteWhileConnecting($0) }, prepare: { PBVoice.prepare() })
     }
 }

@@ -10,8 +10,6 @@ final class Parts {
     let button: any Hardware.Button
     let led: any Hardware.LED
     let device: any AudioDevice
-    /// Listens in on `device`.
-    let meter = SoundMeter()
     /// Those parts that want to know what happens.
     let watchers: [any HappeningWatcher]
 
@@ -73,7 +71,7 @@ final class Parts {
         self.terminal = terminal
         self.gpioButton = gpioButton
         self.gpioLED = gpioLED
-        sound = SoundParts(configuration, meter: meter, log: log)
+        sound = SoundParts(configuration, log: log)
         device = sound.device
         self.watchers = watchers
     }
@@ -87,6 +85,9 @@ final class Parts {
         guard let script else { return }
         steps = Task { await script.run() }
     }
+
+    /// What lies between `device` and the voices.
+    var bridge: SoundBridge { sound.bridge }
 
     /// Gives back what was borrowed, such as the terminal.
     /// - Returns: what a part that was to do something could not do, as a sentence; nil where all went well.

@@ -6,11 +6,13 @@ import VoiceCore
 struct SoundParts: Sendable {
     /// What the voices use.
     let device: any AudioDevice
+    /// What lies between the device and the voices.
+    let bridge: SoundBridge
     private let cards: ALSADevice
     private let mixer: SoundMixer?
     private let report: @Sendable (String) -> Void
 
-    init(_ configuration: Configuration, meter: SoundMeter, log: Log) {
+    init(_ configuration: Configuration, log: Log) {
         let sound = configuration.sound
         let microphone: (card: CardName?, path: String?)
         switch sound.microphone {
@@ -31,11 +33,13 @@ struct SoundParts: Sendable {
         mixer = Self.mixer(configuration, microphone: microphone.card, speaker: speaker.card)
         cards = ALSADevice(microphone: microphone.card, speaker: speaker.card, mixer: mixer, report: report)
         let files = WAVDevice(microphone: microphone.path, speaker: speaker.path)
+        let earcons = Earcons(configuration.tones) { log.warning($0) }
         switch (microphone.card, speaker.card) {
-        case (nil, nil): device = MeteredDevice(files, meter: meter)
-        case (_?, _?): device = MeteredDevice(cards, meter: meter)
-        case (_?, nil): device = MeteredDevice(SplitDevice(microphone: cards, speaker: files), meter: meter)
-        case (nil, _?): device = MeteredDevice(SplitDevice(microphone: files, speaker: cards), meter: meter)
+        case (nil, nil): (device, bridge) = Self.files(files, earcons)
+        case (_?, nil): (device, bridge) = Self.files(SplitDevice(microphone: cards, speaker: files), earcons)
+        case (_?, _?): (device, bridge) = Self.card(cards, earcons, sound.session)
+        case (nil, _?):
+            (device, bridge) = Self.card(SplitDevice(microphone: files, speaker: cards), earcons, sound.session)
         }
     }
 
@@ -61,6 +65,19 @@ struct SoundParts: Sendable {
         return SoundMixer(
             microphone: microphone, speaker: speaker, settings: configuration.sound.mixer,
             stateDirectory: StateDirectory.path(configuration.state))
+    }
+
+    /// A speaker that writes files writes one for each voice: a tone without a voice has none.
+    private static func files(_ device: some AudioDevice, _ earcons: Earcons) -> (any AudioDevice, SoundBridge) {
+        let bridge = SoundBridge(earcons: earcons)
+        return (SharedDevice(device, bridge: bridge), bridge)
+    }
+
+    private static func card(
+        _ device: some AudioDevice, _ earcons: Earcons, _ session: PBAudioSession
+    ) -> (any AudioDevice, SoundBridge) {
+        let bridge = SoundBridge(earcons: earcons, playTones: ToneThread.player(device, session))
+        return (SharedDevice(device, bridge: bridge), bridge)
     }
 
     /// What is wrong with the cards now, each as a sentence with its cure; empty: nothing. Does not wait.

@@ -22,6 +22,8 @@ struct ButtonScript: Equatable, Sendable {
         case closed
         /// Something went wrong since the last press, and was told.
         case error
+        /// The LED says that the microphone is heard.
+        case open
         /// The provider was heard in this voice.
         case firstSound = "first_sound"
     }

@@ -20,6 +20,7 @@ final class ScriptedButton: Button, HappeningWatcher {
     private struct Progress {
         var isReady = false
         var state: PBVoiceState?
+        var led = LEDPattern.muted
         var wasHeard = false
         var hadError = false
         /// Presses and releases that the appliance has not acted upon yet: till then its state is an old one.
@@ -65,8 +66,9 @@ final class ScriptedButton: Button, HappeningWatcher {
             if state == .connecting, progress.state != .connected { progress.wasHeard = false }
             progress.state = state
         case .firstSound: progress.wasHeard = true
+        case .led(let pattern): progress.led = pattern
         case .error: progress.hadError = true
-        case .voice, .led, .level, .closed: return
+        case .voice, .tone, .microphone, .level, .closed: return
         }
         if let awaited, isReached(awaited) { signal.fire() }
     }
@@ -91,6 +93,7 @@ final class ScriptedButton: Button, HappeningWatcher {
         case .connected: progress.state == .connected
         case .closed: progress.state == .closed
         case .error: progress.hadError
+        case .open: progress.led == .open
         case .firstSound: progress.wasHeard && progress.state != nil
         }
     }

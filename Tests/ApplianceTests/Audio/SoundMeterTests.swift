@@ -6,7 +6,7 @@ import VoiceCore
 @Suite struct SoundMeterTests {
     private func play(_ sample: Int16, on meter: SoundMeter, at nanoseconds: Int64) {
         let frame = [Int16](repeating: sample, count: 480)
-        frame.withUnsafeBufferPointer { meter.played($0, at: Instant(nanoseconds: nanoseconds)) }
+        meter.played(frame.withUnsafeBufferPointer(SoundMeter.Loudness.init), at: Instant(nanoseconds: nanoseconds))
     }
 
     @Test(arguments: [(Int16.min, 0.0), (16_384, -6.02), (3277, -20.0), (104, -49.97), (1, -90.3), (0, -100)])

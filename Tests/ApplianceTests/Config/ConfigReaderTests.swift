@@ -49,6 +49,7 @@ import Testing
             mode = hold
             release_tail = 0 ms
             idle_end = 1 min
+            transmit_limit = 30 s
             [sound]
             microphone = wav:/tmp/a b.wav
             speaker = none
@@ -56,6 +57,10 @@ import Testing
             volume = 0
             microphone_volume = 100
             outputs = Speaker, Line Out
+            [tones]
+            earcons = /usr/share/tones
+            notice = hello.wav
+            volume = 70
             [state]
             directory = /var/lib/x
             [button]
@@ -84,14 +89,19 @@ import Testing
         expected.backend.apikeyCredential = "key"
         expected.backend.bearerCredential = "/etc/talkpost/token"
         expected.backend.timeout = .milliseconds(2500)
+        expected.talk.mode = .hold
         expected.talk.releaseTail = .zero
         expected.talk.idleEnd = .seconds(60)
+        expected.talk.transmitLimit = .seconds(30)
         expected.sound.microphone = .wav("/tmp/a b.wav")
         expected.sound.speaker = .none
         expected.sound.session = .app
         expected.sound.mixer = MixerSettings(
             speakerPercent: 0, microphonePercent: 100, outputs: ["Speaker", "Line Out"])
         expected.state.directory = "/var/lib/x"
+        expected.tones.earcons = .directory("/usr/share/tones")
+        expected.tones.notice = "hello.wav"
+        expected.tones.volume = 70
         expected.button.source = .script("steps")
         expected.button.polarity = .high
         expected.button.bias = .asIs
@@ -127,7 +137,7 @@ import Testing
         ("[talk]\nbitrate = 1", 2, "there is no key \"bitrate\" in [talk]", "it belongs under [voice]"),
         (
             "[talk]\nx = 1", 2, "there is no key \"x\" in [talk]",
-            "the keys of [talk] are mode, release_tail, idle_end"
+            "the keys of [talk] are mode, release_tail, idle_end, transmit_limit"
         ),
         ("[bakend]\nnonsense = 1", 1, "there is no section \"bakend\"", "did you mean [backend]?"),
         ("loopback = yes", 1, "\"loopback\" stands before the first section", "put it under [network]"),
@@ -140,7 +150,7 @@ import Testing
             "it must be a time with its unit (ms, s or min), from 0 ms to 5 s"
         ),
         ("[log]\nlevel = info\nlevel = debug", 3, "level was set before, on line 2", "keep one of the two lines"),
-        ("[talk]\nmode =", 2, "mode has no value", "it must be hold"),
+        ("[talk]\nmode =", 2, "mode has no value", "it must be auto, hold, toggle or hands-free"),
         (
             "[led]\noutput = lamp", 2, "the value \"lamp\" of output cannot be used",
             "it must be terminal, none, or gpio: and a line such as GPIO27 or gpiochip0:27"
@@ -176,8 +186,11 @@ import Testing
     }
 
     @Test func aProblemReadsAsOneLine() {
-        let problem = ConfigProblem(line: 7, key: "mode", what: "mode has no value", cure: "it must be hold")
-        #expect(problem.described(inFile: "a.conf") == "a.conf:7: mode has no value; it must be hold")
+        let problem = ConfigProblem(
+            line: 7, key: "mode", what: "mode has no value", cure: "it must be auto, hold, toggle or hands-free")
+        #expect(
+            problem.described(inFile: "a.conf")
+                == "a.conf:7: mode has no value; it must be auto, hold, toggle or hands-free")
     }
 
     @Test func allMistakesAreToldAtOnceInTheirOrder() {

@@ -4,15 +4,18 @@ import VoiceCore
 
 @testable import Appliance
 
-/// The machine's whole table, state x event, as HANDBOOK.md prints it;
-/// `TALKPOST_WRITE_FIXTURES=1 swift test --filter KioskTable` writes it there anew, to be read before it is committed.
+/// The machine's tables as HANDBOOK.md prints them: state x event in the mode `auto`, which has all that the other modes have, and
+/// what the modes make of a press; `TALKPOST_WRITE_FIXTURES=1 swift test --filter KioskTable` writes them there anew, to be read
+/// before they are committed.
 @Suite struct KioskTableTests {
     private static let now = Instant(nanoseconds: 1_000_000_000_000)
     private static let past = now - .seconds(40)
+    private static let longAgo = now - .seconds(120)
     private static let later = now + .seconds(20)
 
     private static let gates: [(name: String, gate: Kiosk.Gate)] = [
-        ("held", .held), ("tail", .tail(until: now)), ("shut", .shut(since: past)),
+        ("held", .held(Kiosk.OpenTime(since: longAgo, isWarned: true))), ("tail", .tail(until: now)),
+        ("latched", .latched(Kiosk.OpenTime(since: past), quietSince: past)), ("shut", .shut(since: past)),
     ]
 
     /// Every state there is, each with its name in the table. What has a time to come has it now, so that `timer` is due.
@@ -20,26 +23,28 @@ import VoiceCore
         var states: [(name: String, state: Kiosk.State)] = []
         func add(_ name: String, _ state: Kiosk.State) { states.append((name, state)) }
         add("idle", .idle)
-        for (name, gate) in gates { add("connecting, \(name)", .connecting(gate, until: name == "tail" ? later : now)) }
-        for (name, gate) in gates {
-            add("answered, \(name)", .talking(gate, .connecting(until: name == "tail" ? later : now)))
-        }
+        // The gate's own time comes first where it has one.
+        let limits = ["held": later, "tail": later, "latched": now, "shut": now]
+        for (name, gate) in gates { add("connecting, \(name)", .connecting(gate, until: limits[name] ?? now)) }
+        for (name, gate) in gates { add("answered, \(name)", .talking(gate, .connecting(until: limits[name] ?? now))) }
         for (name, gate) in gates { add("connected, \(name)", .talking(gate, .connected)) }
         for (name, gate) in gates { add("disconnected, \(name)", .talking(gate, .disconnected)) }
         add("closing", .closing(until: now, then: .idle))
-        add("closing, then fault", .closing(until: now, then: .fault))
-        add("closing, then connecting, held", .closing(until: now, then: .connect(.held)))
-        add("closing, then connecting, tail", .closing(until: now, then: .connect(.tail(until: later))))
-        add("closing, then connecting, shut", .closing(until: now, then: .connect(.shut(since: past))))
+        add("closing, then fault", .closing(until: now, then: .fault(.provider)))
+        for (name, gate) in gates {
+            let kept: Kiosk.Gate = name == "tail" ? .tail(until: later) : gate
+            add("closing, then connecting, \(name)", .closing(until: now, then: .connect(kept)))
+        }
         add("closing, then end", .closing(until: now, then: .end))
-        add("fault", .fault(until: now))
+        add("fault", .fault(.provider, until: now))
         add("ended", .ended)
         return states
     }()
 
     static let events: [(name: String, event: KioskEvent)] = [
-        ("pressed", .pressed), ("released", .released), ("heard", .heard), ("timer", .timer), ("quit", .quit),
-        ("opened", .voice(.opened(.connecting), call: 1)), ("refused", .voice(.refused, call: 1)),
+        ("pressed", .pressed), ("released", .released), ("heard", .heard), ("spoken", .spoken),
+        ("microphone lost", .microphone(false)), ("timer", .timer), ("quit", .quit),
+        ("opened", .voice(.opened(.connecting), call: 1)), ("refused", .voice(.refused(.backend), call: 1)),
         ("connected", .voice(.state(.connected), call: 1)), ("disconnected", .voice(.state(.disconnected), call: 1)),
         ("failed", .voice(.state(.failed), call: 1)), ("closed", .voice(.state(.closed), call: 1)),
     ]
@@ -49,6 +54,7 @@ import VoiceCore
             switch gate {
             case .held: "held"
             case .tail: "tail"
+            case .latched: "latched"
             case .shut: "shut"
             }
         }
@@ -69,12 +75,15 @@ import VoiceCore
 
     private static func name(_ effect: KioskEffect) -> String {
         switch effect {
-        case .connect: "connect"
+        case .connect(_, true): "connect muted"
+        case .connect(_, false): "connect"
         case .cancelConnect: "give connect up"
         case .mute(true): "mute"
         case .mute(false): "unmute"
         case .close(let reason): "close (\(reason))"
-        case .light(let pattern): "LED \(pattern)"
+        case .silence: "silence the provider"
+        case .light(let pattern): "LED \(pattern.said)"
+        case .sound(let earcon): "tone \(earcon.name)"
         case .finish: "finish"
         }
     }
@@ -86,29 +95,86 @@ import VoiceCore
         ]
         for (stateName, state) in states {
             for (eventName, event) in events {
-                var kiosk = Kiosk(Configuration.Talk(), state: state, call: 1)
+                var kiosk = Kiosk(Configuration.Talk(), state: state, call: 1, microphone: .delivering)
                 let effects = kiosk.handle(event, at: now)
                 guard kiosk.state != state || !effects.isEmpty else { continue }
-                let next = name(kiosk.state) == stateName ? "the same, its time anew" : name(kiosk.state)
+                let sameName = kiosk.state == state ? "the same" : "the same, its time anew"
+                let next = name(kiosk.state) == stateName ? sameName : name(kiosk.state)
                 lines.append("| \(stateName) | \(eventName) | \(next) | \(effects.map(name).joined(separator: ", ")) |")
             }
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    @Test func theTableIsTheOneThatIsPrinted() throws {
-        let table = Self.table()
-        let handbook = String(decoding: try #require(repositoryFile("HANDBOOK.md")), as: UTF8.self)
-        let start = try #require(handbook.firstRange(of: "| state | event |")?.lowerBound)
-        let end = handbook[start...].firstRange(of: "\n\n")?.lowerBound ?? handbook.endIndex
-        if getenv("TALKPOST_WRITE_FIXTURES") != nil {
-            let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(
-                separator: "/")
-            let file = try #require(fopen("\(root)/HANDBOOK.md", "w"))
-            fputs("\(handbook[..<start])\(table.dropLast())\(handbook[end...])", file)
-            fclose(file)
+    private struct Turn {
+        var when: String
+        var state: Kiosk.State
+        var event: KioskEvent
+    }
+
+    /// What the modes differ in: the gate, at the visitor's hand and in time.
+    private static let turns: [Turn] = {
+        var turns: [Turn] = []
+        func add(_ when: String, _ state: Kiosk.State, _ event: KioskEvent) {
+            turns.append(Turn(when: when, state: state, event: event))
         }
-        #expect(table == handbook[start..<end] + "\n")
+        let second = now - .seconds(1)
+        let tap = Kiosk.OpenTime(since: now - .milliseconds(200))
+        let open = Kiosk.OpenTime(since: second)
+        let warned = Kiosk.OpenTime(since: longAgo, isWarned: true)
+        let unwarned = Kiosk.OpenTime(since: now - .seconds(115))
+        add("no voice: pressed", .idle, .pressed)
+        add("held: released after 0.2 s", .talking(.held(tap), .connected), .released)
+        add("held: released after 1 s", .talking(.held(open), .connected), .released)
+        add("held: 5 s before the transmit limit", .talking(.held(unwarned), .connected), .timer)
+        add("held: transmit limit", .talking(.held(warned), .connected), .timer)
+        add("latched: pressed", .talking(.latched(open, quietSince: second), .connected), .pressed)
+        add("latched: released", .talking(.latched(open, quietSince: second), .connected), .released)
+        add("latched: idle end", .talking(.latched(open, quietSince: past), .connected), .timer)
+        add("latched: transmit limit", .talking(.latched(warned, quietSince: second), .connected), .timer)
+        add("shut: pressed", .talking(.shut(since: second), .connected), .pressed)
+        add("shut: idle end", .talking(.shut(since: past), .connected), .timer)
+        return turns
+    }()
+
+    private static func modes() -> String {
+        let names = TalkMode.allCases.map(\.rawValue)
+        var lines = [
+            "| gate, and what happens | \(names.joined(separator: " | ")) |",
+            "| --- |\(names.map { _ in " --- |" }.joined())",
+        ]
+        for turn in turns {
+            let cells = TalkMode.allCases.map { mode in
+                var settings = Configuration.Talk()
+                settings.mode = mode
+                var kiosk = Kiosk(settings, state: turn.state, call: 1, microphone: .delivering)
+                let effects = kiosk.handle(turn.event, at: now)
+                let isUnchanged = kiosk.state == turn.state && effects.isEmpty
+                return isUnchanged ? "" : ([name(kiosk.state)] + effects.map(name)).joined(separator: "; ")
+            }
+            lines.append("| \(turn.when) | \(cells.joined(separator: " | ")) |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    @Test func theTablesAreThoseThatArePrinted() throws {
+        var handbook = String(decoding: try #require(repositoryFile("HANDBOOK.md")), as: UTF8.self)
+        for table in [Self.table(), Self.modes()] {
+            let heading = try #require(table.split(separator: "\n").first)
+            let start = try #require(
+                handbook.firstRange(of: heading)?.lowerBound, "HANDBOOK.md has no table \(heading)")
+            let end = handbook[start...].firstRange(of: "\n\n")?.lowerBound ?? handbook.endIndex
+            if getenv("TALKPOST_WRITE_FIXTURES") == nil {
+                #expect(table == handbook[start..<end] + "\n")
+            } else {
+                handbook.replaceSubrange(start..<end, with: table.dropLast())
+            }
+        }
+        guard getenv("TALKPOST_WRITE_FIXTURES") != nil else { return }
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
+        let file = try #require(fopen("\(root)/HANDBOOK.md", "w"))
+        fputs(handbook, file)
+        fclose(file)
     }
 
     @Test func theTableHasEveryStateOnce() {
@@ -129,7 +195,9 @@ import VoiceCore
 
     @Test func newsOfAnEarlierVoiceChangeNothing() {
         for (_, state) in Self.states {
-            for news: VoiceNews in [.opened(.connected), .refused] + PBVoiceState.allCases.map(VoiceNews.state) {
+            for news: VoiceNews in [.opened(.connected), .refused(.backend)]
+                + PBVoiceState.allCases.map(VoiceNews.state)
+            {
                 var kiosk = Kiosk(Configuration.Talk(), state: state, call: 2)
                 let effects = kiosk.handle(.voice(news, call: 1), at: Self.now)
                 #expect(kiosk.state == state)

@@ -81,6 +81,8 @@ import Testing
         var backendCalls: [String]
         var failure: String?
         var shown: [BlinkPattern]
+        /// What was said of the microphone before the voice was there.
+        var connectingMutes: [Bool]
     }
 
     /// Runs a script against the service to its end.
@@ -90,10 +92,13 @@ import Testing
     ) async throws -> Visit {
         let button = ScriptedButton(try ButtonScript(parsing: Array(script.utf8)))
         let diary = Diary()
+        let sound = SoundBridge(earcons: Earcons())
         var voices: [FakeVoice] = []
+        var connectingMutes: [Bool] = []
         let opener = VoiceOpener(
             connect: { (start, onError, onState) async throws(PBVoiceError) -> any OpenVoice in
                 onState(.connecting)
+                sound.microphone(delivers: true)
                 let started: PBStartedVoice
                 do {
                     started = try await start("offer")
@@ -109,11 +114,12 @@ import Testing
                     onConnected(voice)
                 }
                 return voice
-            }, prepare: {})
+            }, mute: { connectingMutes.append($0) }, prepare: {})
         var settings = Configuration.Talk()
+        settings.mode = .hold
         settings.releaseTail = .zero
         let service = KioskService(
-            settings, button: button, led: diary, backend: backend, opener: opener, meter: SoundMeter(),
+            settings, button: button, led: diary, backend: backend, opener: opener, sound: sound,
             health: HealthWatch(
                 looks: [], watchdogPeriod: nil, threads: { [] }, send: { _ in }, log: Log(.error) { _, _ in }),
             log: Log(.error) { _, _ in }, watchers: [button, diary])
@@ -122,21 +128,25 @@ import Testing
         await steps.value
         return Visit(
             happenings: diary.happenings, voices: voices, backendCalls: backend.calls.withLock { $0 },
-            failure: button.failure, shown: diary.shown)
+            failure: button.failure, shown: diary.shown, connectingMutes: connectingMutes)
     }
 
     @Test func aVisitIsToldFromReadyToClosed() async throws {
-        let visit = try await visit("await ready\npress\nawait connected\nrelease\nquit")
+        let visit = try await visit("await ready\npress\nawait open\nawait connected\nrelease\nquit")
+        // The microphone's word comes by a way of its own: its place among the voice's states is not fixed.
         #expect(
-            visit.happenings == [
-                .led(.muted), .ready, .button(isPressed: true), .led(.connecting), .state(.connecting),
-                .voice(id: "voice-1"), .state(.connected), .led(.open), .button(isPressed: false), .led(.muted),
-                .state(.closed), .closed(id: "voice-1", seconds: 1.5),
-            ])
+            visit.happenings.filter { $0 != .microphone(delivers: true) && $0 != .led(.open) && $0 != .tone(.open) }
+                == [
+                    .led(.muted), .ready, .button(isPressed: true), .led(.connecting), .tone(.connecting),
+                    .state(.connecting), .voice(id: "voice-1"), .state(.connected), .button(isPressed: false),
+                    .led(.muted),
+                    .tone(.shut), .state(.closed), .closed(id: "voice-1", seconds: 1.5),
+                ])
         #expect(visit.voices.map(\.mutes) == [[false, true]])
         #expect(visit.backendCalls == ["start", "close voice-1"])
         #expect(visit.failure == nil)
         #expect(visit.shown == [.on, LEDPattern.connecting.blink, .off, .on])
+        #expect(visit.connectingMutes == [false])
     }
 
     @Test func aRefusalIsToldWithTheBackendsReasonAndTheNextPressTriesAgain() async throws {
@@ -149,7 +159,7 @@ import Testing
         #expect(errors.count == 2)
         #expect(errors.first?.hasPrefix("refused ") == true)
         #expect(errors.first?.contains("rate_limited: The backend is full.") == true)
-        #expect(visit.happenings.contains(.led(.fault)))
+        #expect(visit.happenings.contains(.led(.fault(.refused))))
         #expect(visit.backendCalls == ["start", "start"])
     }
 
@@ -161,9 +171,15 @@ import Testing
 
     @Test func aQuitWhileConnectingGivesTheConnectUp() async throws {
         let visit = try await visit("press\nawait connecting\nquit", backend: FakeBackend(hangs: true))
-        #expect(visit.happenings.suffix(2) == [.state(.connecting), .led(.muted)])
+        #expect(visit.happenings.last == .led(.muted))
+        #expect(visit.shown.last == .on)
         #expect(visit.backendCalls == ["start"])
         #expect(visit.voices.isEmpty)
+    }
+
+    @Test func aReleaseWhileConnectingMutesTheVoiceThatIsNotThereYet() async throws {
+        let visit = try await visit("press\nawait connecting\nrelease\nquit", backend: FakeBackend(hangs: true))
+        #expect(visit.connectingMutes == [false, true])
     }
 
     @Test func theEndOfAProviderIsTheEndOfTheVoice() async throws {

@@ -11,7 +11,13 @@ import VoiceCore
             (.button(isPressed: false), #"{"at":12.000000345,"change":"released","event":"button"}"#),
             (.state(.disconnected), #"{"at":12.000000345,"event":"state","state":"disconnected"}"#),
             (.voice(id: "a\"\\\u{1}\né"), #"{"at":12.000000345,"event":"voice","id":"a\"\\\u0001\né"}"#),
-            (.led(.fault), #"{"at":12.000000345,"event":"led","pattern":"fault"}"#),
+            (.led(.open), #"{"at":12.000000345,"event":"led","pattern":"open"}"#),
+            (
+                .led(.fault(.network)),
+                #"{"at":12.000000345,"event":"led","fault":"network","pattern":"fault"}"#
+            ),
+            (.tone(.limit), #"{"at":12.000000345,"event":"tone","name":"limit"}"#),
+            (.microphone(delivers: true), #"{"at":12.000000345,"delivers":true,"event":"microphone"}"#),
             (.firstSound, #"{"at":12.000000345,"event":"first_sound"}"#),
             (
                 .level(SoundMeter.Reading(microphoneDBFS: -20.149, speakerDBFS: -100)),

@@ -18,6 +18,12 @@ import VoiceCore
             for name in ["in.wav", "out.wav", "out-1.wav", "out-2.wav"] { unlink("\(path)/\(name)") }
             rmdir(path)
         }
+
+        func write(_ bytes: [UInt8], to name: String) throws {
+            let file = try #require(fopen("\(path)/\(name)", "w"))
+            fwrite(bytes, 1, bytes.count, file)
+            fclose(file)
+        }
     }
 
     private func write(_ bytes: [UInt8], to path: String) {

@@ -39,6 +39,8 @@ idle_end = 120 s
 [sound]
 microphone = wav:{out}/microphone.wav
 speaker = wav:{out}/at-box.wav
+[tones]
+earcons = none
 [button]
 source = script:{out}/button.script
 [led]

@@ -1,0 +1,83 @@
+import VoiceCore
+
+/// What becomes of the voice, and what time does.
+extension Kiosk {
+    mutating func opened(in voice: PBVoiceState, at now: Instant) -> [KioskEffect] {
+        switch state {
+        case .connecting(let gate, let until):
+            state = .talking(gate, .connecting(until: until))
+            return follow(voice, at: now)
+        // Whoever gave `connect` up hears `refused`, even where a voice came of it.
+        case .idle, .talking, .closing, .fault, .ended: return []
+        }
+    }
+
+    mutating func refused(_ fault: Fault, at now: Instant) -> [KioskEffect] {
+        switch state {
+        case .connecting: return go(on: .fault(fault), at: now)
+        case .closing(_, let afterwards): return go(on: afterwards, at: now)
+        case .idle, .talking, .fault, .ended: return []
+        }
+    }
+
+    mutating func follow(_ voice: PBVoiceState, at now: Instant) -> [KioskEffect] {
+        switch state {
+        case .talking(let gate, let link):
+            switch voice {
+            case .new, .connecting: return []
+            case .connected:
+                switch link {
+                case .connecting: state = .talking(gate.connected(at: now), .connected)
+                case .disconnected: state = .talking(gate, .connected)
+                case .connected: break
+                }
+                return []
+            case .disconnected:
+                if link == .connected { state = .talking(gate, .disconnected) }
+                return []
+            case .failed: return close(.lost, then: .fault(.provider), at: now)
+            case .closed:
+                state = .idle
+                return [.close(.ended)]
+            }
+        case .closing(_, let afterwards): return voice == .closed ? go(on: afterwards, at: now) : []
+        // While `connect` is under way its outcome says it all.
+        case .idle, .connecting, .fault, .ended: return []
+        }
+    }
+
+    /// The microphone of the voice delivers, or no longer does.
+    mutating func follow(microphone delivers: Bool) -> [KioskEffect] {
+        switch (microphone, delivers) {
+        case (_, true): microphone = .delivering
+        case (.delivering, false), (.lost, false):
+            // Before the voice is there it is the one before that has let go.
+            if case .talking = state { microphone = .lost } else { microphone = .awaited }
+        case (.awaited, false): break
+        }
+        return []
+    }
+
+    mutating func wake(at now: Instant) -> [KioskEffect] {
+        guard let deadline, deadline <= now else { return [] }
+        switch state {
+        case .connecting(let gate, let until):
+            if until <= now { return cancelConnect(then: .fault(.backend), at: now) }
+            state = .connecting(gate.woken(settings, at: now), until: until)
+            return []
+        case .talking(let gate, .connecting(let until)):
+            if until <= now { return close(.neverConnected, then: .fault(.provider), at: now) }
+            state = .talking(gate.woken(settings, at: now), .connecting(until: until))
+            return []
+        case .talking(let gate, let link):
+            if let idleEnd = gate.idleEnd(settings), idleEnd <= now { return close(.idle, then: .idle, at: now) }
+            state = .talking(gate.woken(settings, at: now), link)
+            return []
+        case .closing(_, let afterwards): return go(on: afterwards, at: now)
+        case .fault:
+            state = .idle
+            return []
+        case .idle, .ended: return []
+        }
+    }
+}

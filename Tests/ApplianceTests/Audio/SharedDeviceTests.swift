@@ -1,0 +1,167 @@
+import Synchronization
+import Testing
+import VoiceCore
+
+@testable import Appliance
+
+@Suite struct SharedDeviceTests {
+    private let earcons = Earcons(Configuration.Tones(volume: 100)) { _ in }
+
+    private func samples(_ earcon: Earcon) throws -> [Int16] {
+        Array(earcons.samples[try #require(earcons.place(of: earcon))])
+    }
+
+    private func write(_ value: Int16, _ count: Int, to playback: inout some AudioPlayback) throws {
+        for _ in 0..<count {
+            var frame = [Int16](repeating: value, count: 480)
+            _ = try frame.withUnsafeMutableBufferPointer { try playback.write($0) }
+        }
+    }
+
+    // MARK: In a voice
+
+    @Test func anEarconIsMixedIntoTheVoicesFramesAndDoesNotCountAsTheProvider() throws {
+        let device = FakeDevice()
+        let bridge = SoundBridge(earcons: earcons)
+        let shared = SharedDevice(device, bridge: bridge)
+        bridge.expectVoice()
+        bridge.play(.open)
+        var playback = try shared.openPlayback()
+        try write(0, 20, to: &playback)
+        let open = try samples(.open)
+        #expect(Array(device.played.prefix(open.count)) == open)
+        #expect(device.played.dropFirst(open.count).allSatisfy { $0 == 0 })
+        #expect(bridge.meter.read().speakerDBFS == SoundMeter.floorDBFS)
+        #expect(bridge.meter.firstSoundAt == nil)
+    }
+
+    @Test func whatIsSilencedIsNotPlayedAndStillCountsAsTheProvider() throws {
+        let device = FakeDevice()
+        let bridge = SoundBridge(earcons: earcons)
+        let shared = SharedDevice(device, bridge: bridge)
+        bridge.expectVoice()
+        var playback = try shared.openPlayback()
+        try write(3277, 2, to: &playback)
+        bridge.silenceSpeech()
+        _ = bridge.meter.read()
+        try write(3277, 2, to: &playback)
+        #expect(device.played.suffix(480).allSatisfy { $0 == 0 })
+        #expect(abs(bridge.meter.read().speakerDBFS + 20) < 0.05)
+    }
+
+    @Test func theNoticeIsPlayedAtTheStartOfEachVoice() throws {
+        let folder = WAVDeviceTests.Folder()
+        try folder.write(WAVAudioTests.file([Int16](repeating: 700, count: 480)), to: "in.wav")
+        let tones = Configuration.Tones(earcons: .none, notice: "\(folder.path)/in.wav", volume: 100)
+        let bridge = SoundBridge(earcons: Earcons(tones) { _ in })
+        for _ in 0..<2 {
+            let device = FakeDevice()
+            let shared = SharedDevice(device, bridge: bridge)
+            bridge.expectVoice()
+            var playback = try shared.openPlayback()
+            try write(0, 2, to: &playback)
+            #expect(device.played == [Int16](repeating: 700, count: 480) + [Int16](repeating: 0, count: 480))
+            bridge.dismissVoice()
+        }
+    }
+
+    @Test func theMicrophoneIsToldAtItsFirstFrameAndWhenNothingComes() async throws {
+        let bridge = SoundBridge(earcons: earcons)
+        do {
+            let capture = try SharedDevice(FakeDevice(), bridge: bridge).openCapture()
+            var frame = [Int16](repeating: 0, count: 480)
+            for _ in 0..<4 { _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) } }
+            #expect(throws: AudioDeviceError.self) {
+                _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) }
+            }
+        }
+        var changes: [Bool] = []
+        for await change in bridge.microphoneChanges {
+            changes.append(change)
+            if changes.count == 4 { break }
+        }
+        #expect(changes == [true, false, true, false])
+    }
+
+    @Test func aMicrophoneThatIsLetGoOfNoLongerDelivers() async throws {
+        let bridge = SoundBridge(earcons: earcons)
+        do {
+            let capture = try SharedDevice(FakeDevice(), bridge: bridge).openCapture()
+            var frame = [Int16](repeating: 0, count: 480)
+            _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) }
+        }
+        var changes = bridge.microphoneChanges.makeAsyncIterator()
+        #expect(await changes.next() == true)
+        #expect(await changes.next() == false)
+    }
+
+    // MARK: Without a voice
+
+    @Test func aToneOpensTheSpeakerPlaysAndLetsItGo() throws {
+        let device = FakeDevice()
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .managed) }
+        bridge.play(.ended)
+        #expect(device.steps == ["activated", "playback opened", "playback closed", "deactivated"])
+        let ended = try samples(.ended)
+        #expect(Array(device.played.prefix(ended.count)) == ended)
+        #expect(device.played.dropFirst(ended.count).allSatisfy { $0 == 0 })
+        #expect(device.played.count - ended.count >= 9 * 480)
+        #expect(bridge.turn { $0.holder } == .nobody)
+    }
+
+    @Test func aSpeakerThatCannotBeHadForgetsTheTone() {
+        let device = FakeDevice(refusal: AudioDeviceError(.absent, "There is none."))
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        bridge.play(.ended)
+        #expect(device.steps == ["activated", "deactivated"])
+        #expect(bridge.turn { $0.holder } == .nobody)
+    }
+
+    @Test func aVoiceTakesTheSpeakerOverAfterTheFrameThatIsBeingPlayed() throws {
+        let holder = Mutex<SoundBridge?>(nil)
+        let device = FakeDevice { count in
+            if count == 3 { holder.withLock { $0 }?.expectVoice() }
+        }
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        holder.withLock { $0 = bridge }
+        bridge.play(.fault(.network))
+        #expect(device.played.count == 4 * 480)
+        #expect(device.played.suffix(240).allSatisfy { $0 == 0 })
+        #expect(bridge.turn { $0.holder } == .nobody)
+        bridge.play(.open)
+        let voice = FakeDevice()
+        var playback = try SharedDevice(voice, bridge: bridge).openPlayback()
+        try write(0, 1, to: &playback)
+        #expect(voice.played == Array(try samples(.open).prefix(480)))
+    }
+
+    @Test func aToneWaitsUntilTheVoiceHasLetGoOfTheDevice() throws {
+        let device = FakeDevice()
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        let shared = SharedDevice(device, bridge: bridge)
+        bridge.expectVoice()
+        _ = try shared.openCapture()
+        try shared.activate(.app)
+        var playback = try shared.openPlayback()
+        bridge.dismissVoice()
+        bridge.play(.ended)
+        try write(0, 2, to: &playback)
+        #expect(device.played.allSatisfy { $0 == 0 })
+        shared.deactivate()
+        #expect(Array(device.played.dropFirst(960).prefix(480)) == Array(try samples(.ended).prefix(480)))
+    }
+
+    @Test func aRefusedMicrophoneLeavesTheSpeakerToTheFaultsTone() {
+        let starts = Atomic(0)
+        let bridge = SoundBridge(earcons: earcons) { _ in starts.add(1, ordering: .relaxed) }
+        let refusing = FakeDevice(refusal: AudioDeviceError(.busy, "Another program holds it."))
+        bridge.expectVoice()
+        #expect(throws: AudioDeviceError.self) { _ = try SharedDevice(refusing, bridge: bridge).openCapture() }
+        #expect(starts.load(ordering: .relaxed) == 0)
+        bridge.dismissVoice()
+        bridge.play(.fault(.microphone))
+        #expect(starts.load(ordering: .relaxed) == 1)
+        bridge.play(.ended)
+        #expect(starts.load(ordering: .relaxed) == 1)
+    }
+}
