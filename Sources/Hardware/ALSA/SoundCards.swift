@@ -56,10 +56,12 @@ public struct SoundCards: Equatable, Sendable {
     /// Their ids, for a sentence.
     public var ids: [String] { cards.map(\.id) }
 
-    /// Whether `name` is there.
-    /// - Throws: `absent`, naming which cards there are.
+    /// Whether `name` is there and may be used. Opens nothing.
+    /// - Throws: `absent`, naming which cards there are, or `notPermitted`.
     public func find(_ name: CardName, for direction: SoundDirection) throws(ALSAError) {
-        _ = try place(of: name, for: direction)
+        let place = try place(of: name, for: direction)
+        guard access(place.node, R_OK | W_OK) != 0, errno == EACCES else { return }
+        throw ALSAError("access", code: Int(-EACCES), at: place.sentence)
     }
 
     /// Where `name` is. `auto` is the first card that has the direction: USB cards before built-in ones, those before screens,
@@ -160,6 +162,9 @@ struct SoundPlace: Equatable, Sendable {
     var pcmName: String {
         "hw:CARD=\(cardID),DEV=\(device)" + (subdevice.map { ",SUBDEV=\($0)" } ?? "")
     }
+
+    /// The kernel's device.
+    var node: String { "/dev/snd/pcmC\(cardNumber)D\(device)\(direction == .capture ? "c" : "p")" }
 
     /// For a sentence.
     var sentence: String { "the sound card \(cardID)" + (device == 0 ? "" : ", device \(device)") }

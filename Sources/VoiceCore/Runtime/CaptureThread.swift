@@ -15,7 +15,7 @@ struct CaptureThread: ~Copyable {
     private var processor = AudioProcessor()
     private var backlog = Backlog()
     private var gate = Gate(isOpen: false)
-    private var reopenAt = Instant(nanoseconds: 0)
+    private var loss = DeviceLoss("The microphone")
     private let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
     private let farFrame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
     private let packetPCM = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.packetSampleCount)
@@ -108,18 +108,24 @@ struct CaptureThread: ~Copyable {
         do {
             if let microphone { return try microphone(frame) }
         } catch {
-            microphone = nil
-            reopenAt = Instant.now + .seconds(1)
-            runtime.diagnose(.audioDevice(error.reason, error.description))
+            lose(error)
         }
-        if Instant.now >= reopenAt {
-            reopenAt = Instant.now + .seconds(1)
-            microphone = try? device.openMicrophone()
-            if microphone != nil { runtime.diagnose(.audioDevice(.lost, "The microphone is back.")) }
+        if loss.isDue(at: .now) {
+            do {
+                microphone = try device.openMicrophone()
+                if let diagnostic = loss.opened() { runtime.diagnose(diagnostic) }
+            } catch {
+                lose(error)
+            }
         }
         usleep(10_000)
         frame.update(repeating: 0)
         return .now
+    }
+
+    private mutating func lose(_ error: AudioDeviceError) {
+        microphone = nil
+        if let diagnostic = loss.lost(error, at: .now) { runtime.diagnose(diagnostic) }
     }
 
     private mutating func hearFarEnd(until now: Instant) {

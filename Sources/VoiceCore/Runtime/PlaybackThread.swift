@@ -11,7 +11,7 @@ struct PlaybackThread: ~Copyable {
     private let device: SoundDevice
     private var speaker: SoundDevice.Speaker?
     private var playout: Playout
-    private var reopenAt = Instant(nanoseconds: 0)
+    private var loss = DeviceLoss("The speaker")
     private let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
     private let payload = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_500, alignment: 16)
 
@@ -67,7 +67,10 @@ struct PlaybackThread: ~Copyable {
     /// Waits until the speaker wants a frame, in the pace of frames while there is none.
     private mutating func awaitRoom() {
         do {
-            if speaker == nil, Instant.now >= reopenAt { speaker = try device.openSpeaker() }
+            if speaker == nil, loss.isDue(at: .now) {
+                speaker = try device.openSpeaker()
+                if let diagnostic = loss.opened() { runtime.diagnose(diagnostic) }
+            }
             try speaker?.awaitRoom()
         } catch {
             lose(error)
@@ -87,7 +90,6 @@ struct PlaybackThread: ~Copyable {
 
     private mutating func lose(_ error: AudioDeviceError) {
         speaker = nil
-        reopenAt = Instant.now + .seconds(1)
-        runtime.diagnose(.audioDevice(error.reason, error.description))
+        if let diagnostic = loss.lost(error, at: .now) { runtime.diagnose(diagnostic) }
     }
 }
