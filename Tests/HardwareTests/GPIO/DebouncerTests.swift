@@ -42,15 +42,29 @@ import Testing
             ("a lost release between two presses", "+100 +200 -300", "+100.0 -300.0"),
             ("a lost press between two releases", "+100 -200 -300", "+100.0 -200.0"),
             ("an edge that is older than the one before it", "+100 -50 +120 -200", "+120.0 -200.0"),
+            ("a spike with an edge that is older than the one before it", "+100 +50 -110", ""),
         ] as [(String, String, String)])
     func aListOfEdgesBecomesPressesAndReleases(what: String, edges: String, expected: String) {
         #expect(told(play(Contact(edges).edges)) == expected, "\(what)")
     }
 
-    @Test(arguments: [0, 7, 20, 35, 1000])
-    func itMakesNoDifferenceHowLateEdgesAreRead(lateness: Int) {
+    @Test(arguments: [1, 7, 20, 35, 250, 1000])
+    func aThreadThatLooksSeldomDecidesTheSame(period: Int) {
         let edges = Contact("+100 -101 +102 -160 +161 -162 +400 -440 +441 -442 +500 -510").edges
-        #expect(told(play(edges, lateness: .milliseconds(lateness))) == "+102.0 -162.0 +400.0 -442.0")
+        var debouncer = Debouncer(isActive: false, at: .zero)
+        var events: [ButtonEvent?] = []
+        var rest = edges[...]
+        var level = false
+        for turn in 1...(2000 / period) {
+            let now: Duration = .milliseconds(turn * period)
+            while let edge = rest.first, edge.at <= now {
+                rest.removeFirst()
+                level = edge.isActive
+                events.append(debouncer.handle(edge, at: now))
+            }
+            events.append(debouncer.handle(level: level, mayHaveLost: false, at: now))
+        }
+        #expect(told(events.compactMap(\.self)) == "+102.0 -162.0 +400.0 -442.0")
     }
 
     @Test func aLevelIsDecided20MillisecondsAfterItsLastEdge() {
@@ -163,10 +177,9 @@ import Testing
         #expect(decisions.allSatisfy { $0.at - $0.event.at <= .milliseconds(30) })
     }
 
-    /// Plays a contact's edges as the kernel gives them, each read so late, with every deadline kept.
+    /// Plays a contact's edges as the kernel gives them, each read at once, with every deadline kept.
     private func play(
-        _ edges: [GPIOEdge], startsActive: Bool = false, lateness: Duration = .zero,
-        decided: (ButtonEvent, Duration) -> Void = { _, _ in }
+        _ edges: [GPIOEdge], startsActive: Bool = false, decided: (ButtonEvent, Duration) -> Void = { _, _ in }
     ) -> [ButtonEvent] {
         var debouncer = Debouncer(isActive: startsActive, at: .zero)
         var events: [ButtonEvent] = []
@@ -177,18 +190,14 @@ import Testing
             events.append(event)
             decided(event, now)
         }
-        /// Deadlines come as late as edges: a thread that is late is late for both, and reads edges first.
         func wake(before instant: Duration?) {
-            while let deadline = debouncer.deadline, instant.map({ deadline + lateness < $0 }) ?? true {
-                take(
-                    debouncer.handle(level: level, mayHaveLost: false, at: deadline + lateness), at: deadline + lateness
-                )
+            while let deadline = debouncer.deadline, instant.map({ deadline < $0 }) ?? true {
+                take(debouncer.handle(level: level, mayHaveLost: false, at: deadline), at: deadline)
             }
         }
         for edge in edges {
-            let now = edge.at + lateness
-            wake(before: now)
-            take(debouncer.handle(edge, at: now), at: now)
+            wake(before: edge.at)
+            take(debouncer.handle(edge, at: edge.at), at: edge.at)
             level = edge.isActive
         }
         wake(before: nil)
