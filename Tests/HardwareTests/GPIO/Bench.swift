@@ -1,3 +1,5 @@
+import Glibc
+
 @testable import Hardware
 
 /// A line on a test's bench: what it does, the test says. Lives on the main actor.
@@ -11,7 +13,8 @@ final class BenchLine: InputLine, OutputLine {
     /// The values that it was set to, in order.
     private(set) var values: [Bool] = []
 
-    let descriptor: Int32 = -1
+    /// The reading end of a pipe whose bytes stand for edges, where a test wants one.
+    var descriptor: Int32 = -1
 
     func isActive() throws(GPIOError) -> Bool {
         if let fault { throw fault }
@@ -20,6 +23,10 @@ final class BenchLine: InputLine, OutputLine {
 
     func takeEdges() throws(GPIOError) -> (edges: [GPIOEdge], isFull: Bool) {
         if let fault { throw fault }
+        if descriptor >= 0 {
+            var byte: UInt8 = 0
+            read(descriptor, &byte, 1)
+        }
         defer { (waiting, isFull) = ([], false) }
         return (waiting, isFull)
     }

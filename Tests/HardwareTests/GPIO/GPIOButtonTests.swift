@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Hardware
@@ -120,5 +121,24 @@ import Testing
         bench.now = .seconds(105)
         button.decide()
         #expect(button.problem == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func anEdgeWakesTheButtonAndItsTimerDecides() async {
+        var ends: [Int32] = [-1, -1]
+        #expect(pipe(&ends) == 0)
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        bench.line.descriptor = ends[0]
+        let button = GPIOButton(
+            request: { () throws(GPIOError) -> any InputLine in bench.line }, clock: GPIOTimer.now)
+        button.start()
+        let pressed = GPIOTimer.now()
+        change(true, at: pressed)
+        write(ends[1], [1], 1)
+        #expect(await events(of: button, count: 1) == [ButtonEvent(.pressed, at: pressed)])
+        #expect(GPIOTimer.now() - pressed >= Debouncer.stablePeriod)
+        // Its own descriptor of the pipe is the button's until the end of the program.
+        close(ends[1])
+        close(ends[0])
     }
 }

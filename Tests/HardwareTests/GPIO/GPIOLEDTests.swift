@@ -48,4 +48,16 @@ import Testing
         #expect(bench.requestCount == 2)
         #expect(led.problem == nil)
     }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aPatternTurnsByItself() async {
+        let led = GPIOLED(
+            request: { (_: Bool) throws(GPIOError) -> any OutputLine in bench.line }, clock: GPIOTimer.now)
+        led.start()
+        led.show(BlinkPattern(turns: [.milliseconds(20), .milliseconds(20)]))
+        // A busy machine may skip a turn.
+        while !bench.line.values.contains(false) { await Task.yield() }
+        #expect(bench.line.values.first == true)
+        led.show(.off)
+    }
 }
