@@ -11,6 +11,8 @@ final class ALSADevice: AudioDevice {
     private let speaker: CardName?
     /// nil: no mixer value is ever touched.
     private let mixer: SoundMixer?
+    /// How many microphones are open: a tone without a voice opens none.
+    private let microphoneCount = Atomic(0)
     private let report: @Sendable (String) -> Void
     /// What was reported last of each, so that it is said again only where it has changed.
     private let reported = Mutex<[String: String]>([:])
@@ -55,13 +57,16 @@ final class ALSADevice: AudioDevice {
         }
         report("microphone", stream.description)
         takeMixerAgain()
-        return ALSACapture(stream) { [self] in follow() }
+        microphoneCount.add(1, ordering: .relaxed)
+        return ALSACapture(stream, onTurn: { [self] in follow() }) { [self] in
+            microphoneCount.subtract(1, ordering: .relaxed)
+        }
     }
 
     /// Sets the mixers up. A mixer that cannot be set is no reason to refuse the voice: it is said and left as it is.
     func activate(_ session: PBAudioSession) throws(AudioDeviceError) {
         guard session == .managed, let mixer else { return }
-        mixer.take().forEach(report)
+        mixer.take(microphone: microphoneCount.load(ordering: .relaxed) > 0).forEach(report)
     }
 
     func openPlayback() throws(AudioDeviceError) -> ALSAPlayback {
@@ -114,12 +119,20 @@ final class ALSACapture: AudioCapture {
 
     private let stream: CaptureStream
     private let onTurn: () -> Void
+    private let onClose: () -> Void
     private var frameCount = 0
 
-    /// - Parameter onTurn: called five times a second; must not wait or allocate where nothing changed.
-    init(_ stream: CaptureStream, onTurn: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - onTurn: called five times a second; must not wait or allocate where nothing changed.
+    ///   - onClose: called when it is let go of.
+    init(_ stream: CaptureStream, onTurn: @escaping () -> Void, onClose: @escaping () -> Void) {
         self.stream = stream
         self.onTurn = onTurn
+        self.onClose = onClose
+    }
+
+    deinit {
+        onClose()
     }
 
     func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {

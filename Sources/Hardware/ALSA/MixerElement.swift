@@ -8,6 +8,9 @@ struct MixerElement: Equatable, Sendable {
         var subdevice: Int
         var name: String
         var index: Int
+
+        /// What its name says.
+        var meaning: ControlName { ControlName(name) }
     }
 
     enum Kind: Equatable, Sendable {
@@ -26,7 +29,7 @@ struct MixerElement: Equatable, Sendable {
     var isWritable: Bool
 
     /// What its name says.
-    var meaning: ControlName { ControlName(id.name) }
+    var meaning: ControlName { id.meaning }
 }
 
 /// What a control's name says by the kernel's convention (Documentation/sound/designs/control-names.rst): SOURCE [DIRECTION] FUNCTION.

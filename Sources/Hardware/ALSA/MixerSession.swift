@@ -28,6 +28,14 @@ struct MixerSession<Access: MixerAccess> {
         var uses: MixerPlan.Uses
     }
 
+    /// Who uses the cards.
+    enum User: Equatable, Sendable {
+        case nobody
+        /// A tone: nothing of the microphone is touched.
+        case tone
+        case voice
+    }
+
     private struct Card {
         var use: Use
         var access: Access
@@ -40,8 +48,10 @@ struct MixerSession<Access: MixerAccess> {
     private let mixer: (_ cardID: String) throws(ALSAError) -> Access
     private var cards: [Card] = []
     private var saved = SavedMixer()
-    /// Whether a voice has the mixers now.
-    private(set) var isTaken = false
+    /// What a crash left in the file, at the time they were taken.
+    private var left = SavedMixer()
+    /// Who has the mixers now.
+    private(set) var user = User.nobody
 
     init(
         _ settings: MixerSettings, file: SavedMixerFile,
@@ -55,12 +65,14 @@ struct MixerSession<Access: MixerAccess> {
     // MARK: A voice
 
     /// Sets the cards up; those that it holds already and that are still there are left alone.
-    mutating func take(_ uses: [Use]) -> [String] {
+    /// - Parameter user: not `nobody`; the same until `giveBack`.
+    mutating func take(_ uses: [Use], for user: User) -> [String] {
         // Lets go of those that went meanwhile.
         var sentences = follow()
-        if !isTaken {
-            isTaken = true
-            saved = file.read() ?? SavedMixer()
+        if self.user == .nobody {
+            self.user = user
+            left = file.read() ?? SavedMixer()
+            saved = left
         }
         for use in uses where !cards.contains(where: { $0.use == use }) {
             do throws(ALSAError) {
@@ -117,7 +129,7 @@ struct MixerSession<Access: MixerAccess> {
         for jack in card.plan.jacks { values[jack.id] = try card.access.values(of: jack) }
         let wanted = card.plan.settings(values)
         var sentences: [String] = []
-        for element in card.plan.touchable {
+        for element in changeable(card) {
             // What has no place in the file is not touched; what this route does not name gets back what it had.
             guard let before = saved.values[key(card, element)] else { continue }
             let target = wanted.first { $0.element == element }?.values ?? before
@@ -136,13 +148,12 @@ struct MixerSession<Access: MixerAccess> {
         return sentences
     }
 
-    /// Puts every value back as it was, and takes the file away.
+    /// Puts every value back as it was, and the file aside.
     mutating func giveBack() -> [String] {
-        guard isTaken else { return [] }
-        isTaken = false
+        guard user != .nobody else { return [] }
         var sentences: [String] = []
         for card in cards {
-            for element in card.plan.touchable {
+            for element in changeable(card) {
                 guard let before = saved.values[key(card, element)] else { continue }
                 do throws(ALSAError) {
                     try card.access.set(before, of: element)
@@ -152,11 +163,25 @@ struct MixerSession<Access: MixerAccess> {
                 }
             }
         }
+        // A card that is gone comes back with values of its own: nothing of it is kept. Only a microphone that a crash left switched off
+        // still waits for its voice.
+        var rest = SavedMixer()
+        if user == .tone { rest.values = left.values.filter { $0.key.element.meaning.isCaptureSwitch } }
+        user = .nobody
         cards = []
-        // A card that is gone comes back with values of its own: nothing of it is kept.
         saved = SavedMixer()
-        file.remove()
+        left = SavedMixer()
+        if rest.values.isEmpty {
+            file.retire()
+        } else if let reason = file.write(rest) {
+            sentences.append("How the microphone's switch was cannot be kept: \(reason).")
+        }
         return sentences
+    }
+
+    /// What the present user may change.
+    private func changeable(_ card: Card) -> [MixerElement] {
+        user == .voice ? card.plan.touchable : card.plan.touchable.filter { $0.meaning.direction != .capture }
     }
 
     private func key(_ card: Card, _ element: MixerElement) -> SavedMixer.Key {
@@ -168,7 +193,7 @@ struct MixerSession<Access: MixerAccess> {
     /// Puts back what a crash left, but for the microphone's switch, which stays off until the next voice ends. What belongs to a
     /// card that is not there now is kept for later.
     mutating func restoreAfterCrash() -> [String] {
-        guard !isTaken, let left = file.read() else { return [] }
+        guard user == .nobody, let left = file.read() else { return [] }
         var rest = left
         var sentences: [String] = []
         for cardID in Set(left.values.keys.map(\.cardID)).sorted() {
@@ -190,7 +215,7 @@ struct MixerSession<Access: MixerAccess> {
             }
         }
         if rest.values.isEmpty {
-            file.remove()
+            file.retire()
         } else if rest != left, let reason = file.write(rest) {
             sentences.append("What is still to be put back in the mixer cannot be kept: \(reason).")
         }

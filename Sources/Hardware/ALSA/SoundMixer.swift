@@ -21,17 +21,18 @@ public final class SoundMixer: Sendable {
             })
     }
 
-    /// Sets the mixers up for a voice. Where it is set up already, only a card that came back is.
+    /// Sets the mixers up, for a voice or for a tone without one.
+    /// - Parameter microphone: false: nothing of the microphone is touched.
     /// - Returns: sentences for the log.
-    public func take() -> [String] {
+    public func take(microphone: Bool) -> [String] {
         let uses = uses
-        return session.withLock { $0.take(uses) }
+        return session.withLock { $0.take(uses, for: microphone ? .voice : .tone) }
     }
 
-    /// The same, but only while a voice has the mixers: for a card that came back.
+    /// Sets a card up that came back, where the mixers are taken.
     public func takeAgain() -> [String] {
         let uses = uses
-        return session.withLock { $0.isTaken ? $0.take(uses) : [] }
+        return session.withLock { $0.user == .nobody ? [] : $0.take(uses, for: $0.user) }
     }
 
     /// Follows a jack. Cheap where nothing changed: it neither waits nor allocates.

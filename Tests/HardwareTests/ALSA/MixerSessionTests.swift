@@ -47,7 +47,7 @@ import Testing
 
     @Test func aVoiceSetsTheMixerAndPutsItBack() {
         var session = session(card)
-        #expect(session.take([Self.use]) == ["The speaker of the sound card Board is now: Speaker."])
+        #expect(session.take([Self.use], for: .voice) == ["The speaker of the sound card Board is now: Speaker."])
         #expect(
             card.shown == [
                 "Speaker Playback Switch": 1, "Speaker Playback Volume": 50, "Headphone Playback Switch": 0,
@@ -62,7 +62,7 @@ import Testing
         var session = session(card)
         var savedAtChange: [SavedMixer?] = []
         card.onSet = { _ in savedAtChange.append(saved) }
-        _ = session.take([Self.use])
+        _ = session.take([Self.use], for: .voice)
         #expect(savedAtChange.count >= 4)
         #expect(savedAtChange.allSatisfy { $0?.values.count == 6 })
     }
@@ -71,7 +71,7 @@ import Testing
         var session = MixerSession(Self.settings, file: SavedMixerFile(directory: "\(folder.path)/missing")) {
             [card] (_: String) throws(ALSAError) -> TestMixer in card
         }
-        let sentences = session.take([Self.use])
+        let sentences = session.take([Self.use], for: .voice)
         #expect(sentences.count == 1)
         #expect(sentences.first?.contains("missing") == true)
         #expect(card.shown == Self.before)
@@ -79,7 +79,7 @@ import Testing
 
     @Test func aPluggedHeadphoneIsFollowedAndTheSpeakerGetsBackWhatItHad() {
         var session = session(card)
-        _ = session.take([Self.use])
+        _ = session.take([Self.use], for: .voice)
         card.plug("Headphone Jack", true)
         #expect(session.follow() == ["The speaker of the sound card Board is now: Headphone."])
         #expect(card.shown["Headphone Playback Switch"] == 1)
@@ -97,7 +97,7 @@ import Testing
 
     @Test func whatTheVisitorChangesDuringAVoiceIsNotFollowed() {
         var session = session(card)
-        _ = session.take([Self.use])
+        _ = session.take([Self.use], for: .voice)
         var sets = 0
         card.onSet = { _ in sets += 1 }
         #expect(session.follow() == [])
@@ -106,7 +106,7 @@ import Testing
 
     @Test func aCrashIsPutRightButForTheMicrophonesSwitch() {
         var crashed = session(card)
-        _ = crashed.take([Self.use])
+        _ = crashed.take([Self.use], for: .voice)
         var next = session(card)
         #expect(
             next.restoreAfterCrash() == [
@@ -116,7 +116,7 @@ import Testing
         expected["Mic Capture Switch"] = 0
         #expect(card.shown == expected)
         // The next voice opens it, and puts back what stood there before the crash.
-        _ = next.take([Self.use])
+        _ = next.take([Self.use], for: .voice)
         #expect(card.shown["Mic Capture Switch"] == 1)
         _ = next.giveBack()
         #expect(card.shown == Self.before)
@@ -127,17 +127,17 @@ import Testing
         for _ in 0..<3 {
             var crashed = session(card)
             _ = crashed.restoreAfterCrash()
-            _ = crashed.take([Self.use])
+            _ = crashed.take([Self.use], for: .voice)
         }
         var last = session(card)
-        _ = last.take([Self.use])
+        _ = last.take([Self.use], for: .voice)
         _ = last.giveBack()
         #expect(card.shown == Self.before)
     }
 
     @Test func aCardThatIsAwayAfterACrashIsPutRightLater() {
         var crashed = session(card)
-        _ = crashed.take([Self.use])
+        _ = crashed.take([Self.use], for: .voice)
         var without = session(nil)
         #expect(without.restoreAfterCrash().first?.hasPrefix("The mixer cannot be put back yet") == true)
         #expect(saved?.values.count == 6)
@@ -161,18 +161,55 @@ import Testing
         var next = session(card)
         _ = next.restoreAfterCrash()
         #expect(card.shown == expected)
-        _ = next.take([Self.use])
+        _ = next.take([Self.use], for: .voice)
         _ = next.giveBack()
         #expect(card.shown == Self.before)
     }
 
     @Test func afterACrashInAVoiceMutingLosesNothing() {
         var crashed = session(card)
-        _ = crashed.take([Self.use])
+        _ = crashed.take([Self.use], for: .voice)
         var other = session(card)
         _ = other.muteAfterCrash([Self.use])
         #expect(card.shown["Mic Capture Switch"] == 0)
         #expect(saved?.values.count == 6)
+    }
+
+    @Test func aToneTouchesNothingOfTheMicrophone() {
+        var session = session(card)
+        var set: [String] = []
+        card.onSet = { set.append($0) }
+        _ = session.take([Self.use], for: .tone)
+        #expect(card.shown["Speaker Playback Volume"] == 50)
+        _ = session.giveBack()
+        #expect(card.shown == Self.before)
+        #expect(set.allSatisfy { !$0.hasPrefix("Mic") })
+    }
+
+    @Test func aToneAfterACrashLeavesTheMicrophoneOffForTheNextVoice() {
+        var crashed = session(card)
+        _ = crashed.take([Self.use], for: .voice)
+        var next = session(card)
+        _ = next.restoreAfterCrash()
+        _ = next.take([Self.use], for: .tone)
+        #expect(card.shown["Mic Capture Switch"] == 0)
+        _ = next.giveBack()
+        #expect(card.shown["Mic Capture Switch"] == 0)
+        _ = next.take([Self.use], for: .voice)
+        #expect(card.shown["Mic Capture Switch"] == 1)
+        _ = next.giveBack()
+        #expect(card.shown == Self.before)
+        #expect(saved == nil)
+    }
+
+    @Test func aCrashInAToneIsPutRightAndTheMicrophoneIsOff() {
+        var crashed = session(card)
+        _ = crashed.take([Self.use], for: .tone)
+        var next = session(card)
+        _ = next.restoreAfterCrash()
+        var expected = Self.before
+        expected["Mic Capture Switch"] = 0
+        #expect(card.shown == expected)
     }
 
     @Test func aCardThatComesBackDuringAVoiceIsSetAnew() {
@@ -182,25 +219,25 @@ import Testing
         var session = MixerSession(Self.settings, file: SavedMixerFile(directory: folder.path)) {
             (_: String) throws(ALSAError) -> TestMixer in isBack ? second : first
         }
-        _ = session.take([Self.use])
+        _ = session.take([Self.use], for: .voice)
         first.loss = Self.gone
         #expect(session.follow() == [])
         isBack = true
-        _ = session.take([Self.use])
+        _ = session.take([Self.use], for: .voice)
         #expect(second.shown["Mic Capture Switch"] == 1)
         #expect(second.shown["Mic Capture Volume"] == 10)
         // Held already: a second time nothing is done.
         var sets = 0
         second.onSet = { _ in sets += 1 }
-        _ = session.take([Self.use])
+        _ = session.take([Self.use], for: .voice)
         #expect(sets == 0)
     }
 
     @Test func aCardThatIsGoneDoesNotKeepAVoiceFromClosing() {
         var session = session(card)
-        _ = session.take([Self.use])
+        _ = session.take([Self.use], for: .voice)
         card.loss = Self.gone
         #expect(session.giveBack().count == 1)
-        #expect(session.isTaken == false)
+        #expect(session.user == .nobody)
     }
 }

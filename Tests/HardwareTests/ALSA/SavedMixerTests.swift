@@ -72,8 +72,22 @@ import Testing
         #expect(folder.bytes("mixer.new") == nil)
         #expect(file.write(SavedMixer()) == nil)
         #expect(file.read() == SavedMixer())
-        file.remove()
+        file.retire()
         #expect(file.read() == nil)
+    }
+
+    @Test func theSameValuesNeedNotBeWrittenAgain() throws {
+        let folder = try TestFolder()
+        let file = SavedMixerFile(directory: folder.path)
+        #expect(file.write(Self.example) == nil)
+        file.retire()
+        #expect(folder.bytes("mixer") == nil)
+        // Whoever writes a file anew needs this name for it.
+        try folder.write("mixer.new/blocked", "")
+        #expect(file.write(Self.example) == nil)
+        #expect(file.read() == Self.example)
+        file.retire()
+        #expect(file.write(SavedMixer()) != nil)
     }
 
     @Test func whatCannotBeWrittenIsSaidWithItsPlace() throws {
