@@ -38,7 +38,8 @@ enum LEDPattern: Hashable, Sendable, CaseIterable {
         switch self {
         case .muted: .on
         case .open: .off
-        case .connecting: BlinkPattern(turns: [.milliseconds(400), Self.flick])
+        // Its flick comes first: a press is seen at once.
+        case .connecting: BlinkPattern(turns: [.zero, Self.flick, .milliseconds(400)])
         case .fault(let fault):
             BlinkPattern(
                 turns: [.milliseconds(1200), Self.flick]
