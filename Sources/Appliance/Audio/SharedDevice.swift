@@ -62,6 +62,11 @@ final class SharedCapture<Capture: AudioCapture>: AudioCapture {
     private let bridge: SoundBridge
     private var capture: Capture
     private var delivers = false
+    /// Reads in a row in which nothing came in time.
+    private var missedCount = 0
+
+    /// A stall of the machine is no loss: half a second of reads that wait 100 ms each.
+    private static var missedLimit: Int { 5 }
 
     fileprivate init(_ capture: Capture, bridge: SoundBridge) {
         self.capture = capture
@@ -74,9 +79,14 @@ final class SharedCapture<Capture: AudioCapture>: AudioCapture {
 
     func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         do {
-            let instant = try capture.read(into: frame)
-            if instant != nil { bridge.meter.tookIn(frame) }
-            note(instant != nil)
+            guard let instant = try capture.read(into: frame) else {
+                missedCount += 1
+                if missedCount >= Self.missedLimit { note(false) }
+                return nil
+            }
+            missedCount = 0
+            bridge.meter.tookIn(frame)
+            note(true)
             return instant
         } catch {
             note(false)

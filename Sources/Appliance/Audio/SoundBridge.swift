@@ -68,6 +68,16 @@ final class SoundBridge: Sendable {
         speaker.withLock { $0.silencer.silence() }
     }
 
+    /// Ends the program's sound: no tone begins, one that sounds ends, and whoever holds the device is waited for, so that it is put
+    /// back as it was.
+    func end(within limit: Duration) async {
+        turn.withLock { $0.isVoiceExpected = true }
+        let end = Instant.now() + limit
+        while turn({ $0.holder }) != .nobody, Instant.now() < end {
+            try? await Task.sleep(for: .milliseconds(5), clock: SuspendingClock())
+        }
+    }
+
     // MARK: On the threads of sound
 
     /// The microphone delivers, or no longer does. At a change only: this may allocate.

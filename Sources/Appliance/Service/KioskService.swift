@@ -29,6 +29,8 @@ final class KioskService {
 
     /// How long the program may take to end, all in all.
     private static let endLimit: Duration = .seconds(3)
+    /// How long the sound device may take of that to be put back.
+    private static let deviceLimit: Duration = .seconds(1)
 
     private struct TimedEvent: Sendable {
         var event: KioskEvent
@@ -91,7 +93,7 @@ final class KioskService {
         let turning = Task {
             while (try? await Task.sleep(for: health.period, clock: SuspendingClock())) != nil { inbox.yield(.health) }
         }
-        health.show(sentence)
+        health.show(kiosk.state.sentence)
         health.ready(at: Instant.now())
         announce(.ready)
         log.info("The talk post is ready.")
@@ -116,6 +118,7 @@ final class KioskService {
         if untoldCount > 0, await !allTold.wait(atMost: max(.zero, end - Instant.now())) {
             log.warning("The backend did not answer in time that the voice was closed.")
         }
+        await sound.end(within: max(.zero, min(Self.deviceLimit, end - Instant.now())))
         await backend.settled(within: max(.zero, end - Instant.now()))
         log.info("The talk post has ended.")
     }
@@ -139,7 +142,7 @@ final class KioskService {
         case .microphone(let delivers): announce(.microphone(delivers: delivers), at: timed.at)
         case .heard, .spoken, .timer, .quit, .voice: break
         }
-        let sentenceBefore = sentence
+        let sentenceBefore = kiosk.state.sentence
         var isLast = false
         for effect in kiosk.handle(timed.event, at: timed.at) {
             switch effect {
@@ -156,7 +159,7 @@ final class KioskService {
             }
         }
         setTimer()
-        if sentence != sentenceBefore { health.show(sentence) }
+        if kiosk.state.sentence != sentenceBefore { health.show(kiosk.state.sentence) }
         return isLast
     }
 
@@ -303,37 +306,10 @@ final class KioskService {
     private func announce(_ happening: Happening, at instant: Instant = Instant.now()) {
         for watcher in watchers { watcher.saw(happening, at: instant) }
     }
-
-    /// The state in plain words, for `systemctl status`.
-    private var sentence: String {
-        switch kiosk.state {
-        case .idle: "Waiting for a press."
-        case .connecting, .talking(_, .connecting): "Connecting to the provider."
-        case .talking(_, .connected): "In a voice."
-        case .talking(_, .disconnected): "In a voice, but nothing comes back from the provider."
-        case .closing: "Closing the voice."
-        case .fault(let fault, _): "The last press could not be served: \(fault.sentence). The journal says more."
-        case .ended: "Ended."
-        }
-    }
 }
 
 extension Instant {
     fileprivate init(_ event: ButtonEvent) {
         self.init(nanoseconds: event.at.wholeNanoseconds)
-    }
-}
-
-extension CloseReason {
-    /// Why, for the log.
-    fileprivate var sentence: String {
-        switch self {
-        case .idle: "Nobody said anything for a while: closing the voice."
-        case .pressed: "The visitor ended the voice."
-        case .ended: "The provider ended the voice."
-        case .lost: "The connection is lost: closing the voice."
-        case .neverConnected: "The provider could not be reached in time: closing the voice."
-        case .quit: "Closing the voice, as the talk post is about to end."
-        }
     }
 }

@@ -52,12 +52,12 @@ final class FakeDevice: AudioDevice {
     final class Capture: AudioCapture {
         private var frameCount = 0
 
-        /// Two frames, then nothing in time, then it is lost.
+        /// Frames, but for the 3rd and the 5th to 10th, which do not come in time, until at the 12th it is lost.
         func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
             frameCount += 1
             switch frameCount {
-            case 1, 2, 4: return Instant(nanoseconds: 1)
-            case 3: return nil
+            case 1, 2, 4, 11: return Instant(nanoseconds: 1)
+            case ..<11: return nil
             default: throw AudioDeviceError(.lost, "It was unplugged.")
             }
         }

@@ -70,7 +70,7 @@ import VoiceCore
         do {
             let capture = try SharedDevice(FakeDevice(), bridge: bridge).openCapture()
             var frame = [Int16](repeating: 0, count: 480)
-            for _ in 0..<4 { _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) } }
+            for _ in 0..<11 { _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) } }
             #expect(throws: AudioDeviceError.self) {
                 _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) }
             }
@@ -93,6 +93,19 @@ import VoiceCore
         var changes = bridge.microphoneChanges.makeAsyncIterator()
         #expect(await changes.next() == true)
         #expect(await changes.next() == false)
+    }
+
+    @Test func theEndWaitsUntilTheDeviceIsPutBackAndLetsNoToneBegin() async throws {
+        let device = FakeDevice()
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        let shared = SharedDevice(device, bridge: bridge)
+        _ = try shared.openCapture()
+        async let ended: Void = bridge.end(within: .seconds(10))
+        shared.deactivate()
+        await ended
+        #expect(bridge.turn { $0.holder } == .nobody)
+        bridge.play(.ended)
+        #expect(device.played.isEmpty)
     }
 
     // MARK: Without a voice
