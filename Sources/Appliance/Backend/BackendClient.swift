@@ -43,6 +43,8 @@ final class BackendClient: VoiceBackend {
 
     /// - Throws: `BackendError`; `CancellationError` where the task was cancelled: the voice is then closed in the background.
     func start(offer: String) async throws -> PBStartedVoice {
+        // Whoever was cancelled before wants no voice: nothing is posted.
+        try Task.checkCancellation()
         let secrets = try readSecrets()
         let request = startRequest(offer, secrets)
         let response = try await answer(to: request, secrets)
