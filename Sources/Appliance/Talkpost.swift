@@ -90,7 +90,7 @@ struct Talkpost {
         watchers += parts.watchers
         PBVoice.audioDevice = parts.device
         PBVoice.configuration = VoiceConfiguration(configuration)
-        PBVoice.onDiagnostic = { log.warning("\($0)") }
+        PBVoice.onDiagnostic = { $0.isFigure ? log.info("\($0)") : log.warning("\($0)") }
 
         var looks = parts.looks
         looks.append((.network, { Self.networkFault(configuration.network) }))

@@ -99,7 +99,7 @@ struct CaptureThread: ~Copyable {
             let isLive = runtime.isLive.load(ordering: .relaxed)
             backlog.take(UnsafeBufferPointer(frame), passed, isLive: isLive)
             // One packet of 20 ms in 10 ms at most: what was kept is caught up with, and nobody gets it as a burst.
-            if isLive, backlog.next(into: packetPCM) { encode() }
+            if isLive, backlog.next(into: packetPCM) { encode(capturedAt) }
         }
     }
 
@@ -134,10 +134,15 @@ struct CaptureThread: ~Copyable {
         }
     }
 
-    private mutating func encode() {
+    /// - Parameter capturedAt: when the newest sample was in front of the microphone.
+    private mutating func encode(_ capturedAt: Instant) {
         guard let byteCount = try? encoder.encode(UnsafeBufferPointer(packetPCM), into: packet) else { return }
+        // What was said while connecting waited for the voice, not for the way.
+        let isFresh = backlog.sampleCount < packetPCM.count
+        let length = Duration.milliseconds(20)
         runtime.microphone.push(
-            MicrophonePacket(sampleCount: packetPCM.count), UnsafeRawBufferPointer(rebasing: packet[..<byteCount]))
+            MicrophonePacket(sampleCount: packetPCM.count, capturedAt: isFresh ? capturedAt - length : nil),
+            UnsafeRawBufferPointer(rebasing: packet[..<byteCount]))
         runtime.mailbox.wake()
     }
 }

@@ -11,6 +11,7 @@ struct NetworkThread: ~Copyable {
     private var engine: VoiceEngine
     private var sink: NetworkSink
     private let poll: Int32
+    private var delay = SoundDelay()
     private var lastPath: UInt16 = 0
     /// An offer that waits for the first network address.
     private var waitingOffer: (until: Instant, reply: Reply<String>)?
@@ -38,6 +39,9 @@ struct NetworkThread: ~Copyable {
                 runtime.mailbox.wakeDescriptor, tag: Self.mailboxTag, events: EPOLLIN.rawValue | EPOLLET.rawValue)
             thread.renewPaths()
             thread.loop()
+            if thread.delay.count > 0 {
+                runtime.diagnose(.microphoneDelay(mean: thread.delay.mean, longest: thread.delay.longest))
+            }
         } catch {
             runtime.events.push(.error(PBVoiceError(.invalidConfiguration, "The voice cannot be prepared: \(error)")))
             refuseAll(runtime, PBVoiceError(.invalidConfiguration, "The voice could not be prepared: \(error)"))
@@ -107,6 +111,7 @@ struct NetworkThread: ~Copyable {
             let payload = UnsafeRawBufferPointer(rebasing: buffer[..<packet.byteCount])
             engine.handle(
                 .microphone(payload, sampleCount: packet.header.sampleCount), at: .now, into: &sink)
+            if let capturedAt = packet.header.capturedAt { delay.add(Instant.now - capturedAt) }
         }
     }
 

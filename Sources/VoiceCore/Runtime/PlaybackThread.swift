@@ -11,6 +11,7 @@ struct PlaybackThread: ~Copyable {
     private let device: SoundDevice
     private var speaker: SoundDevice.Speaker?
     private var playout: Playout
+    private var delay = SoundDelay()
     private var loss = DeviceLoss("The speaker")
     private let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
     private let payload = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_500, alignment: 16)
@@ -59,9 +60,11 @@ struct PlaybackThread: ~Copyable {
                     ssrc: packet.header.ssrc, sequenceNumber: packet.header.sequenceNumber,
                     timestamp: packet.header.timestamp, arrivedAt: packet.header.arrivedAt)
             }
-            _ = playout.next(into: frame, at: .now)
-            write()
+            let askedAt = Instant.now
+            let kind = playout.next(into: frame, at: askedAt)
+            write(kind, askedAt: askedAt)
         }
+        if delay.count > 0 { runtime.diagnose(.speakerDelay(mean: delay.mean, jitterBuffer: delay.meanShare)) }
     }
 
     /// Waits until the speaker wants a frame, in the pace of frames while there is none.
@@ -78,10 +81,14 @@ struct PlaybackThread: ~Copyable {
         if speaker == nil { usleep(10_000) }
     }
 
-    private mutating func write() {
+    private mutating func write(_ kind: PlayoutKind, askedAt: Instant) {
         do {
             if let playsAt = try speaker?.write(frame) {
                 runtime.farEnd.push(playsAt, UnsafeRawBufferPointer(frame))
+                if kind == .decoded {
+                    let buffered = playout.statistics.delay
+                    delay.add(buffered + (playsAt - askedAt), share: buffered)
+                }
             }
         } catch {
             lose(error)

@@ -115,6 +115,8 @@ enum NetworkCommand: Sendable {
 struct MicrophonePacket: BitwiseCopyable, Sendable {
     /// Samples at 48 kHz that the packet holds.
     var sampleCount = 0
+    /// When the first of them was in front of the microphone; nil where it waited longer than the voice's own way takes.
+    var capturedAt: Instant?
 }
 
 /// What goes with a received packet on its way to the playout.

@@ -6,6 +6,18 @@ public enum VoiceDiagnostic: Sendable, Equatable, CustomStringConvertible {
     case interfaceUnusable(name: String, reason: String)
     /// The sound device went away during a voice, or came back.
     case audioDevice(AudioDeviceError.Reason, String)
+    /// At a voice's end: how long sound took from the microphone to the socket.
+    case microphoneDelay(mean: Duration, longest: Duration)
+    /// At a voice's end: how long sound took from the socket to the speaker, and how much of it in the jitter buffer.
+    case speakerDelay(mean: Duration, jitterBuffer: Duration)
+
+    /// Whether it is a figure rather than something that is wrong.
+    public var isFigure: Bool {
+        switch self {
+        case .realtimeRefused, .interfaceUnusable, .audioDevice: false
+        case .microphoneDelay, .speakerDelay: true
+        }
+    }
 
     public var description: String {
         switch self {
@@ -15,6 +27,18 @@ public enum VoiceDiagnostic: Sendable, Equatable, CustomStringConvertible {
             "The network interface \(name) is not used: \(reason)."
         case .audioDevice(_, let sentence):
             sentence
+        case .microphoneDelay(let mean, let longest):
+            "The microphone's delay was \(Self.milliseconds(mean)) on average from a sample to its packet, "
+                + "at most \(Self.milliseconds(longest))."
+        case .speakerDelay(let mean, let jitterBuffer):
+            "The speaker's delay was \(Self.milliseconds(mean)) on average from a packet to its sample, "
+                + "\(Self.milliseconds(jitterBuffer)) of it in the jitter buffer."
         }
+    }
+
+    /// With one digit after the point.
+    private static func milliseconds(_ duration: Duration) -> String {
+        let tenths = (duration.wholeNanoseconds + 50_000) / 100_000
+        return "\(tenths / 10).\(tenths % 10) ms"
     }
 }
