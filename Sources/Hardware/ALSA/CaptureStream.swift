@@ -3,16 +3,15 @@ import Glibc
 /// A microphone as 10 ms frames of 48 kHz mono, whatever the card gives.
 ///
 /// Made and used on one thread, which it holds for at most 100 ms at a time; closed by being let go of. Once made it never
-/// allocates. Overruns and late threads do not make it late for good: what is older than `backlogLimit` is given up.
+/// allocates. Overruns and late threads do not make it late for good: what is older than `CaptureTiming.backlogLimit` is given up.
 public final class CaptureStream {
-    /// How much unread sound is kept for a thread that comes late.
-    private static let backlogLimit: Duration = .milliseconds(60)
     /// A card that gives nothing for so long is as good as gone.
     static let silenceLimit: Duration = .milliseconds(700)
     private static let waitLimit: Duration = .milliseconds(100)
 
     private let pcm: PCM
     private var converter: RateConverter
+    private let timing: CaptureTiming
     private let bytes: UnsafeMutableRawBufferPointer
     /// The card's samples as mono, of which `pendingCount` from `pendingStart` on are not converted yet.
     private let mono: UnsafeMutableBufferPointer<Int16>
@@ -54,6 +53,7 @@ public final class CaptureStream {
         bytes = .allocate(byteCount: capacity * pcm.grant.stride, alignment: 16)
         mono = .allocate(capacity: capacity)
         partial = .allocate(capacity: Self.frameSampleCount)
+        timing = CaptureTiming(grant: pcm.grant, converterLatency: converter.latency)
         self.converter = converter
         self.pcm = pcm
     }
@@ -138,11 +138,10 @@ public final class CaptureStream {
     /// When the last sample handed out was in the microphone; gives up what is too old on the way.
     private func capturedAt() throws(ALSAError) -> Duration {
         let status = try pcm.currentStatus()
-        guard status.isRunning else { return status.at }
-        let age = pcm.grant.duration(max(0, status.delayCount) + pendingCount)
-        let excess = status.availableCount - pcm.grant.sampleCount(Self.backlogLimit) - pcm.grant.periodSampleCount
-        if excess > 0 { try skip(status.availableCount - pcm.grant.periodSampleCount) }
-        return status.at - age - converter.latency
+        let capturedAt = timing.capturedAt(status, pendingCount: pendingCount)
+        let excess = timing.excess(status)
+        if excess > 0 { try skip(excess) }
+        return capturedAt
     }
 
     private func skip(_ sampleCount: Int) throws(ALSAError) {

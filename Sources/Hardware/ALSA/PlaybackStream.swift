@@ -2,15 +2,15 @@ import Glibc
 
 /// A speaker that takes 10 ms frames of 48 kHz mono, whatever the card wants.
 ///
-/// Made and used on one thread, which it holds for at most 100 ms at a time; closed by being let go of. Once made it never
-/// allocates. How much waits in the card is bounded by `FillLevel`, also after underruns.
+/// Made and used on one thread, which it holds for at most 100 ms at a time; closed by being let go of. Once made it
+/// allocates only where its level changes. How much waits in the card is bounded by `FillLevel`, also after underruns.
 public final class PlaybackStream {
     private static let waitLimit: Duration = .milliseconds(100)
-    private static let frame: Duration = .milliseconds(10)
     private static let frameSampleCount = CaptureStream.frameSampleCount
 
     private let pcm: PCM
     private var converter: RateConverter
+    private let timing: PlaybackTiming
     private var level: FillLevel
     private let mono: UnsafeMutableBufferPointer<Int16>
     private let bytes: UnsafeMutableRawBufferPointer
@@ -40,16 +40,18 @@ public final class PlaybackStream {
                 .unsupported, "\(place) has a rate that cannot be converted", cure: "use another card or device")
         }
         let level = FillLevel(period: pcm.grant.duration(pcm.grant.periodSampleCount), at: MonotonicTime.now)
-        try Self.setThresholds(pcm, level)
+        let timing = PlaybackTiming(grant: pcm.grant, converterLatency: converter.latency)
+        try Self.setThresholds(pcm, timing, level)
         try pcm.prepare()
         let capacity = converter.outputCount(for: Self.frameSampleCount)
-        let silenceCount = pcm.grant.sampleCount(Self.frame)
+        let silenceCount = pcm.grant.sampleCount(PlaybackTiming.frame)
         mono = .allocate(capacity: capacity)
         bytes = .allocate(byteCount: capacity * pcm.grant.stride, alignment: 16)
         silence = .allocate(byteCount: silenceCount * pcm.grant.stride, alignment: 16)
         // All bytes zero is silence in each of the formats.
         silence.initializeMemory(as: UInt8.self, repeating: 0)
         self.level = level
+        self.timing = timing
         self.converter = converter
         self.pcm = pcm
     }
@@ -87,7 +89,7 @@ public final class PlaybackStream {
         if status.isBroken {
             underrunCount += 1
             level.underran(at: status.at)
-            try Self.setThresholds(pcm, level)
+            try Self.setThresholds(pcm, timing, level)
             try pcm.prepare()
             status = try pcm.currentStatus()
         }
@@ -95,20 +97,16 @@ public final class PlaybackStream {
             try fill()
             status = try pcm.currentStatus()
         }
-        // A stalled card still has room; what is put there would only come out late.
-        guard status.delayCount <= pcm.grant.sampleCount(level.target + Self.frame) + pcm.grant.periodSampleCount
-        else { return nil }
-        let playsAt = status.at + pcm.grant.duration(max(0, status.delayCount)) + converter.latency
-        guard try put(frame) else { return nil }
+        guard !timing.isFull(status, target: level.target), try put(frame) else { return nil }
         let now = MonotonicTime.now
         lastTakenAt = now
-        if level.wrote(at: now) { try Self.setThresholds(pcm, level) }
-        return playsAt
+        if level.wrote(at: now) { try Self.setThresholds(pcm, timing, level) }
+        return timing.playsAt(status)
     }
 
     /// Silence before the first frame, up to the level, so that the frame after it is not late already.
     private func fill() throws(ALSAError) {
-        var rest = pcm.grant.sampleCount(level.target - Self.frame)
+        var rest = timing.silenceCount(target: level.target)
         let most = silence.count / pcm.grant.stride
         while rest > 0 {
             let count = min(rest, most)
@@ -141,12 +139,10 @@ public final class PlaybackStream {
         return true
     }
 
-    private static func setThresholds(_ pcm: borrowing PCM, _ level: FillLevel) throws(ALSAError) {
-        let buffer = pcm.grant.bufferSampleCount
-        let frameCount = pcm.grant.sampleCount(frame)
-        let target = min(buffer, pcm.grant.sampleCount(level.target))
-        // Room beyond what may lie in the card after the next frame.
-        let room = max(frameCount, buffer - target + frameCount)
-        try pcm.setThresholds(availableCount: min(room, buffer), startCount: max(1, target - frameCount))
+    private static func setThresholds(
+        _ pcm: borrowing PCM, _ timing: PlaybackTiming, _ level: FillLevel
+    ) throws(ALSAError) {
+        try pcm.setThresholds(
+            availableCount: timing.room(target: level.target), startCount: timing.silenceCount(target: level.target))
     }
 }
