@@ -40,7 +40,6 @@ struct MixerSession<Access: MixerAccess> {
         var use: Use
         var access: Access
         var plan: MixerPlan
-        var route: String?
     }
 
     private let settings: MixerSettings
@@ -48,6 +47,8 @@ struct MixerSession<Access: MixerAccess> {
     private let mixer: (_ cardID: String) throws(ALSAError) -> Access
     private var cards: [Card] = []
     private var saved = SavedMixer()
+    /// What was said last of each card: it is said again only where it changed.
+    private var routes: [String: String] = [:]
     /// What a crash left in the file, at the time they were taken.
     private var left = SavedMixer()
     /// Who has the mixers now.
@@ -141,10 +142,9 @@ struct MixerSession<Access: MixerAccess> {
             }
         }
         let route = card.plan.route(values)
-        if card.use.uses.speaker, let route, route != card.route {
+        if card.use.uses.speaker, let route, routes.updateValue(route, forKey: card.use.cardID) != route {
             sentences.append("The speaker of the sound card \(card.use.cardID) is now: \(route).")
         }
-        cards[index].route = route
         return sentences
     }
 

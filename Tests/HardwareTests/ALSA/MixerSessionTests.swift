@@ -58,6 +58,16 @@ import Testing
         #expect(saved == nil)
     }
 
+    @Test func theNextVoiceSaysTheRouteOnlyWhereItChanged() {
+        var session = session(card)
+        _ = session.take([Self.use], for: .voice)
+        _ = session.giveBack()
+        #expect(session.take([Self.use], for: .voice) == [])
+        _ = session.giveBack()
+        card.plug("Headphone Jack", true)
+        #expect(session.take([Self.use], for: .tone) == ["The speaker of the sound card Board is now: Headphone."])
+    }
+
     @Test func theValuesToPutBackAreOnDiskBeforeTheFirstIsChanged() {
         var session = session(card)
         var savedAtChange: [SavedMixer?] = []
