@@ -57,10 +57,13 @@ final class SoundBridge: Sendable {
     }
 
     /// Lets an earcon be heard as soon as the speaker can be had.
-    func play(_ earcon: Earcon) {
-        guard let place = earcons.place(of: earcon) else { return }
+    /// - Returns: false where there is none to be heard.
+    @discardableResult
+    func play(_ earcon: Earcon) -> Bool {
+        guard let place = earcons.place(of: earcon) else { return false }
         speaker.withLock { $0.mix.play(place) }
         startTones()
+        return true
     }
 
     /// Silences here what the provider is saying, until it pauses.

@@ -153,8 +153,7 @@ final class KioskService {
             case .close(let reason): close(reason)
             case .light(let pattern): show(pattern)
             case .sound(let earcon):
-                sound.play(earcon)
-                announce(.tone(earcon))
+                if sound.play(earcon) { announce(.tone(earcon)) }
             case .finish: isLast = true
             }
         }

@@ -92,7 +92,7 @@ import Testing
     ) async throws -> Visit {
         let button = ScriptedButton(try ButtonScript(parsing: Array(script.utf8)))
         let diary = Diary()
-        let sound = SoundBridge(earcons: Earcons())
+        let sound = SoundBridge(earcons: Earcons(Configuration.Tones()) { _ in })
         var voices: [FakeVoice] = []
         var connectingMutes: [Bool] = []
         let opener = VoiceOpener(

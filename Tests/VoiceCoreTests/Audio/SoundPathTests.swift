@@ -132,6 +132,25 @@ extension GateTests {
         #expect(sent == [Int](repeating: 1, count: 10) + [0, 1, 0, 1])
     }
 
+    private func pushSilence(_ frameCount: Int, into backlog: inout Backlog) {
+        let frame = [Int16](repeating: 50, count: 480)
+        for _ in 0..<frameCount { frame.withUnsafeBufferPointer { backlog.take($0, .sound, isLive: false) } }
+    }
+
+    @Test func whoHasSaidNothingYetIsNotLate() {
+        var backlog = Backlog()
+        pushSilence(300, into: &backlog)
+        #expect(liveTurns(4, of: &backlog, .sound) == [0, 1, 0, 1])
+    }
+
+    @Test func theSilenceBeforeTheFirstWordIsLeftOutButForItsLast40Milliseconds() {
+        var backlog = Backlog()
+        pushSilence(300, into: &backlog)
+        push(480..<1440, into: &backlog)
+        let sent = liveTurns(8, of: &backlog, .silence)
+        #expect(sent == [1, 1, 1, 0, 1, 0, 1, 0])
+    }
+
     @Test func aPauseAfterTheBacklogIsNotAddedToItsDelay() {
         var backlog = Backlog()
         push(0..<480 * 11, into: &backlog)
