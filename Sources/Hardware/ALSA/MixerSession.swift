@@ -49,6 +49,8 @@ struct MixerSession<Access: MixerAccess> {
     private var saved = SavedMixer()
     /// What was said last of each card: it is said again only where it changed.
     private var routes: [String: String] = [:]
+    /// What could not be set at the last try, for the same reason.
+    private var failures: [String] = []
     /// What a crash left in the file, at the time they were taken.
     private var left = SavedMixer()
     /// Who has the mixers now.
@@ -75,27 +77,31 @@ struct MixerSession<Access: MixerAccess> {
             left = file.read() ?? SavedMixer()
             saved = left
         }
-        for use in uses where !cards.contains(where: { $0.use == use }) {
+        let missing = uses.filter { use in !cards.contains { $0.use == use } }
+        guard !missing.isEmpty else { return sentences }
+        var failures: [String] = []
+        for use in missing {
             do throws(ALSAError) {
-                sentences += try take(use)
+                sentences += try take(use, &failures)
             } catch {
-                sentences.append("The mixer is left as it is: \(error)")
+                failures.append("The mixer is left as it is: \(error)")
             }
         }
-        return sentences
+        defer { self.failures = failures }
+        return failures == self.failures ? sentences : sentences + failures
     }
 
-    private mutating func take(_ use: Use) throws(ALSAError) -> [String] {
+    private mutating func take(_ use: Use, _ failures: inout [String]) throws(ALSAError) -> [String] {
         let access = try mixer(use.cardID)
         let plan = MixerPlan(settings, uses: use.uses, elements: access.elements)
         for element in plan.touchable {
             saved.add(SavedMixer.Key(cardID: use.cardID, element: element.id), try access.values(of: element))
         }
         if !saved.values.isEmpty, let reason = file.write(saved) {
-            return [
+            failures.append(
                 "The mixer of the sound card \(use.cardID) is left as it is, because what it had cannot be kept (\(reason)); "
-                    + "name another folder in [state] directory."
-            ]
+                    + "name another folder in [state] directory.")
+            return []
         }
         cards.removeAll { $0.use.cardID == use.cardID }
         cards.append(Card(use: use, access: access, plan: plan))

@@ -84,6 +84,9 @@ import Testing
         let sentences = session.take([Self.use], for: .voice)
         #expect(sentences.count == 1)
         #expect(sentences.first?.contains("missing") == true)
+        _ = session.giveBack()
+        // The same again is no news.
+        #expect(session.take([Self.use], for: .voice) == [])
         #expect(card.shown == Self.before)
     }
 
