@@ -55,12 +55,8 @@ final class ALSADevice: AudioDevice {
         let stream = try Self.translated("microphone", microphone) { (name) throws(ALSAError) in
             try CaptureStream(name)
         }
-        report("microphone", stream.description)
-        takeMixerAgain()
-        microphoneCount.add(1, ordering: .relaxed)
-        return ALSACapture(stream, onTurn: { [self] in follow() }) { [self] in
-            microphoneCount.subtract(1, ordering: .relaxed)
-        }
+        opened("microphone", stream.description)
+        return ALSACapture(stream, device: self)
     }
 
     /// Sets the mixers up. A mixer that cannot be set is no reason to refuse the voice: it is said and left as it is.
@@ -73,29 +69,45 @@ final class ALSADevice: AudioDevice {
         let stream = try Self.translated("speaker", speaker) { (name) throws(ALSAError) in
             try PlaybackStream(name)
         }
-        report("speaker", stream.description)
-        takeMixerAgain()
-        // Where the microphone is a card, its thread looks after the jacks.
-        return ALSAPlayback(stream, onTurn: microphone == nil ? { [self] in follow() } : {})
+        opened("speaker", stream.description)
+        return ALSAPlayback(stream, device: self)
     }
 
     func deactivate() {
         mixer?.giveBack().forEach(report)
     }
 
-    /// A card that was gone has values of its own when it comes back.
-    private func takeMixerAgain() {
+    /// A card that was gone, or was not used before, has values of its own in its mixer.
+    private func opened(_ part: String, _ what: String) {
+        let isNew = reported.withLock { $0.updateValue(what, forKey: part) != what }
+        if isNew { report("The \(part) is \(what).") }
         mixer?.takeAgain().forEach(report)
     }
 
-    private func follow() {
-        mixer?.follow().forEach(report)
+    fileprivate func countMicrophones(_ change: Int) {
+        microphoneCount.add(change, ordering: .relaxed)
     }
 
-    private func report(_ part: String, _ what: String) {
-        let isNew = reported.withLock { $0.updateValue(what, forKey: part) != what }
-        if isNew { report("The \(part) is \(what).") }
+    // MARK: Five times a second, neither waiting nor allocating where nothing changed
+
+    fileprivate func turn(_ stream: CaptureStream, _ watch: inout CardWatch) -> CaptureStream? {
+        mixer?.follow().forEach(report)
+        guard let microphone, watch.isUnsettled(at: Self.now), let better = stream.successor(microphone) else {
+            return nil
+        }
+        opened("microphone", better.description)
+        return better
     }
+
+    fileprivate func turn(_ stream: PlaybackStream, _ watch: inout CardWatch) -> PlaybackStream? {
+        // Where the microphone is a card, its thread looks after the jacks.
+        if microphone == nil { mixer?.follow().forEach(report) }
+        guard let speaker, watch.isUnsettled(at: Self.now), let better = stream.successor(speaker) else { return nil }
+        opened("speaker", better.description)
+        return better
+    }
+
+    private static var now: Duration { .nanoseconds(Instant.now().nanoseconds) }
 
     /// Runs `body`, and says of what it throws which part of the config it is about.
     private static func translated<Result>(
@@ -117,27 +129,24 @@ final class ALSACapture: AudioCapture {
     /// 200 ms.
     fileprivate static let framesPerTurn = 20
 
-    private let stream: CaptureStream
-    private let onTurn: () -> Void
-    private let onClose: () -> Void
+    private let device: ALSADevice
+    private var stream: CaptureStream
+    private var watch = CardWatch()
     private var frameCount = 0
 
-    /// - Parameters:
-    ///   - onTurn: called five times a second; must not wait or allocate where nothing changed.
-    ///   - onClose: called when it is let go of.
-    init(_ stream: CaptureStream, onTurn: @escaping () -> Void, onClose: @escaping () -> Void) {
+    fileprivate init(_ stream: CaptureStream, device: ALSADevice) {
         self.stream = stream
-        self.onTurn = onTurn
-        self.onClose = onClose
+        self.device = device
+        device.countMicrophones(1)
     }
 
     deinit {
-        onClose()
+        device.countMicrophones(-1)
     }
 
     func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         frameCount += 1
-        if frameCount % Self.framesPerTurn == 0 { onTurn() }
+        if frameCount % Self.framesPerTurn == 0, let better = device.turn(stream, &watch) { stream = better }
         do throws(ALSAError) {
             return try stream.read(into: frame).map { Instant(nanoseconds: $0.wholeNanoseconds) }
         } catch {
@@ -148,14 +157,14 @@ final class ALSACapture: AudioCapture {
 
 /// The speaker of one voice. Lives on the playback thread.
 final class ALSAPlayback: AudioPlayback {
-    private let stream: PlaybackStream
-    private let onTurn: () -> Void
+    private let device: ALSADevice
+    private var stream: PlaybackStream
+    private var watch = CardWatch()
     private var frameCount = 0
 
-    /// - Parameter onTurn: as `ALSACapture`'s.
-    init(_ stream: PlaybackStream, onTurn: @escaping () -> Void) {
+    fileprivate init(_ stream: PlaybackStream, device: ALSADevice) {
         self.stream = stream
-        self.onTurn = onTurn
+        self.device = device
     }
 
     func awaitRoom() throws(AudioDeviceError) {
@@ -168,7 +177,7 @@ final class ALSAPlayback: AudioPlayback {
 
     func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         frameCount += 1
-        if frameCount % ALSACapture.framesPerTurn == 0 { onTurn() }
+        if frameCount % ALSACapture.framesPerTurn == 0, let better = device.turn(stream, &watch) { stream = better }
         do throws(ALSAError) {
             return try stream.write(UnsafeBufferPointer(frame)).map { Instant(nanoseconds: $0.wholeNanoseconds) }
         } catch {

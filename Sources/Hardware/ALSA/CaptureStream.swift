@@ -10,6 +10,8 @@ public final class CaptureStream {
     private static let waitLimit: Duration = .milliseconds(100)
 
     private let pcm: PCM
+    /// Which card it is of.
+    private var soundPlace: SoundPlace?
     private var converter: RateConverter
     private let timing: CaptureTiming
     private let bytes: UnsafeMutableRawBufferPointer
@@ -33,12 +35,24 @@ public final class CaptureStream {
     /// Opens the microphone of a card.
     /// - Throws: `absent`, `busy`, `notPermitted` or `unsupported`, as a sentence.
     public convenience init(_ name: CardName) throws(ALSAError) {
-        let place = try SoundCards.present().place(of: name, for: .capture)
+        try self.init(SoundCards.present().place(of: name, for: .capture))
+    }
+
+    private convenience init(_ place: SoundPlace) throws(ALSAError) {
         do throws(ALSAError) {
             try self.init(pcmName: place.pcmName, place: place.sentence)
         } catch {
             throw error.namingUsers(of: place)
         }
+        soundPlace = place
+    }
+
+    /// Where `auto` means another card than this by now: a stream of that; nil where it does not, or where that cannot be opened (yet).
+    public func successor(_ name: CardName) -> CaptureStream? {
+        guard name.card == .auto, let better = try? SoundCards.present().place(of: name, for: .capture),
+            better != soundPlace
+        else { return nil }
+        return try? CaptureStream(better)
     }
 
     init(pcmName: String, place: String, wish: PCMWish = PCMWish()) throws(ALSAError) {

@@ -9,6 +9,8 @@ public final class PlaybackStream {
     private static let frameSampleCount = CaptureStream.frameSampleCount
 
     private let pcm: PCM
+    /// Which card it is of.
+    private var soundPlace: SoundPlace?
     private var converter: RateConverter
     private let timing: PlaybackTiming
     private var level: FillLevel
@@ -24,12 +26,24 @@ public final class PlaybackStream {
     /// Opens the speaker of a card.
     /// - Throws: `absent`, `busy`, `notPermitted` or `unsupported`, as a sentence.
     public convenience init(_ name: CardName) throws(ALSAError) {
-        let place = try SoundCards.present().place(of: name, for: .playback)
+        try self.init(SoundCards.present().place(of: name, for: .playback))
+    }
+
+    private convenience init(_ place: SoundPlace) throws(ALSAError) {
         do throws(ALSAError) {
             try self.init(pcmName: place.pcmName, place: place.sentence)
         } catch {
             throw error.namingUsers(of: place)
         }
+        soundPlace = place
+    }
+
+    /// Where `auto` means another card than this by now: a stream of that; nil where it does not, or where that cannot be opened (yet).
+    public func successor(_ name: CardName) -> PlaybackStream? {
+        guard name.card == .auto, let better = try? SoundCards.present().place(of: name, for: .playback),
+            better != soundPlace
+        else { return nil }
+        return try? PlaybackStream(better)
     }
 
     init(pcmName: String, place: String, wish: PCMWish = PCMWish()) throws(ALSAError) {
