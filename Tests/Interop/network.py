@@ -21,20 +21,24 @@ class Network:
         self.name = f"talkpost-{os.getpid()}-{number}"
 
     def __enter__(self):
-        inside = ["ip", "-n", self.name]
         try:
-            self._run("ip", "netns", "add", self.name)
-            self._run(*inside, "link", "set", "lo", "up")
-            self._run(*inside, "link", "add", "near", "type", "veth", "peer", "name", "far")
-            self._run(*inside, "address", "add", f"{ADDRESS}/24", "dev", "near")
-            # Both ends must be up, or the near one has no carrier and nobody offers a candidate on it.
-            self._run(*inside, "link", "set", "near", "up")
-            self._run(*inside, "link", "set", "far", "up")
-            self._run(*inside, "route", "add", "default", "dev", "near")
+            self.run("ip", "netns", "add", self.name)
+            self.run("ip", "-n", self.name, "link", "set", "lo", "up")
+            self.join()
         except NetworkError:
             self.__exit__()
             raise
         return self
+
+    def join(self):
+        """Lays the cable."""
+        inside = ["ip", "-n", self.name]
+        self.run(*inside, "link", "add", "near", "type", "veth", "peer", "name", "far")
+        self.run(*inside, "address", "add", f"{ADDRESS}/24", "dev", "near")
+        # Both ends must be up, or the near one has no carrier and nobody offers a candidate on it.
+        self.run(*inside, "link", "set", "near", "up")
+        self.run(*inside, "link", "set", "far", "up")
+        self.run(*inside, "route", "add", "default", "dev", "near")
 
     def __exit__(self, *_):
         """Ends whatever still runs inside, by its id, then removes the namespace."""
@@ -54,7 +58,7 @@ class Network:
         return ["nice", "-n", "-10", "nsenter", f"--net=/run/netns/{self.name}", *map(str, command)]
 
     @staticmethod
-    def _run(*command):
+    def run(*command):
         try:
             done = subprocess.run(command, capture_output=True, text=True)
         except OSError as error:

@@ -29,7 +29,7 @@ class Sound:
     def __init__(self, folder, lead):
         folder.mkdir(parents=True, exist_ok=True)
         self.lead = lead
-        self.question, self.aside, self.reply = (self._say(folder, text) for text in (QUESTION, ASIDE, REPLY))
+        self.question, self.aside, self.reply = (self.say(folder, text) for text in (QUESTION, ASIDE, REPLY))
         self.release = lead + self._seconds(self.question) + SETTLE
         aside_at = lead + self._seconds(self.question) + GAP
         self.aside_span = speech.Span(int(aside_at * speech.RATE), int(aside_at * speech.RATE) + len(self.aside))
@@ -42,7 +42,7 @@ class Sound:
         return len(samples) / speech.RATE
 
     @staticmethod
-    def _say(folder, text):
+    def say(folder, text):
         raw, made = folder / "said.wav", folder / "sentence.wav"
         subprocess.run(["espeak-ng", "-v", "en-us", "-s", "165", "-w", raw, text], check=True)
         shape = ["-r", str(speech.RATE), "-c", "1", "-b", "16"]

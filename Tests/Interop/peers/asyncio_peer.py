@@ -133,7 +133,7 @@ async def answering():
     def wait_for_answer(voice, offer):
         return asyncio.run_coroutine_threadsafe(begin(voice, offer), loop).result(20)
 
-    Routes(options.port, wait_for_answer)
+    Routes(options.port, wait_for_answer, address=options.address)
     event("listening")
     ended = set()
     try:

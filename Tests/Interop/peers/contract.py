@@ -1,8 +1,8 @@
 """What all peers share: the backend contract's two routes, the provider's side of it, and the events they print.
 
-A peer that answers serves `POST /voice/{chat}` and `POST /voice/{chat}/{voice}/close` on 127.0.0.1 and is both backend
-and provider. A peer that offers posts to those routes of somebody else. Either prints one JSON object a line; `at` is
-seconds of CLOCK_MONOTONIC, which every process on the machine shares:
+A peer that answers serves `POST /voice/{chat}` and `POST /voice/{chat}/{voice}/close`, on 127.0.0.1 unless told
+otherwise, and is both backend and provider. A peer that offers posts to those routes of somebody else. Either prints one
+JSON object a line; `at` is seconds of CLOCK_MONOTONIC, which every process on the machine shares:
 
     listening                   the routes can be asked
     voice       voice           a voice was begun
@@ -42,6 +42,7 @@ def arguments(description, **extra):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("role", choices=["answer", "offer"])
     parser.add_argument("--port", type=int, default=8080, help="answering: where the two routes are served")
+    parser.add_argument("--address", default="127.0.0.1", help="answering: the address that they are served on")
     parser.add_argument("--url", help="offering: the route that begins a voice")
     parser.add_argument("--speak", help="WAV (mono, 48 kHz, 16 bit) spoken once in each voice, from connected on")
     parser.add_argument("--record", help="WAV of what is heard in each voice")
@@ -77,7 +78,7 @@ class Routes:
     `more` maps (method, path) to a function of (query string, body) that returns (status, type, body).
     """
 
-    def __init__(self, port, begin, hung_up=None, more=None):
+    def __init__(self, port, begin, hung_up=None, more=None, address="127.0.0.1"):
         self._begin, self._hung_up, self._more = begin, hung_up, more or {}
         self._count, self._begun, self._lock = 0, {}, threading.Lock()
         routes = self
@@ -107,7 +108,7 @@ class Routes:
                 self.end_headers()
                 self.wfile.write(content)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server = ThreadingHTTPServer((address, port), Handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 

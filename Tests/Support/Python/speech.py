@@ -162,8 +162,11 @@ def correlations(reference, heard):
     return np.where(energy > floor, product / scale, 0.0)
 
 
-def compare(reference, heard):
-    """Scores how much of the reference's speech is in `heard`; both as `read_wav` gives them."""
+def compare(reference, heard, search=PIECE_SEARCH):
+    """Scores how much of the reference's speech is in `heard`; both as `read_wav` gives them.
+
+    `search`: seconds that a piece may lie off its utterance's place, more only where the sender itself stands still at times.
+    """
     spans = utterances(reference)
     if not spans:
         return Score(0.0, 0.0)
@@ -176,7 +179,7 @@ def compare(reference, heard):
     for span in sorted(spans, key=lambda span: -clearest[span.start]):
         place = _place(reference[span.start : span.end], padded)
         parts = [
-            _piece(reference, padded, piece, place + piece.start - span.start, margin)
+            _piece(reference, padded, piece, place + piece.start - span.start, margin, search)
             for piece in pieces(reference, span)
         ]
         for part in parts:
@@ -204,9 +207,9 @@ def _place(utterance, heard):
     return place
 
 
-def _piece(reference, heard, span, place, margin):
+def _piece(reference, heard, span, place, margin, search):
     signal = reference[span.start : span.end]
-    reach = int(PIECE_SEARCH * RATE)
+    reach = int(search * RATE)
     start = min(max(place - reach, 0), len(heard))
     near = correlations(signal, heard[start : max(place + reach + len(signal), 0)])
     best = int(np.argmax(near)) if len(near) else 0

@@ -1,0 +1,51 @@
+"""What a call must show, and how it is scored: both sentences, silence while muted, the delays, the LED."""
+
+import speech
+
+# Opus alone gives these sentences 0.95. What was kept while connecting comes in a burst, which the provider's jitter buffer
+# works off by playing what follows a tenth faster: 0.77. Each lost word costs more than that.
+LEAST_CORRELATION = 0.7
+# Seconds that a piece of speech may lie off its place: an emulated machine on a busy host stands still for that long.
+SEARCH = 1.0
+SILENCE = -60.0  # dBFS, the loudest 10 ms allowed while muted
+
+
+def score_spoken(lab, report, number, spoken_from, offset, muted=True):
+    """The question arrived at the provider, and the aside did not. `spoken_from`: when speaking began (machine's clock)."""
+    recording = lab.at_provider(number)
+    if not report.need(recording is not None, "the provider recorded nothing"):
+        return
+    score = speech.compare(lab.sentences.question, recording, SEARCH)
+    report.measure("spoken", score.correlation)
+    enough = report.need(score.correlation >= LEAST_CORRELATION, f"the sentence spoken scores {score.correlation:.2f}")
+    if not enough:
+        return
+    if muted:
+        level = speech.loudest(recording, lab.sentences.aside_span(score.lag))
+        # A recording that ends before the aside holds nothing of it.
+        report.measure("muted_dbfs", speech.SILENCE_DBFS if level is None else level, 1)
+        report.need(level is None or level <= SILENCE, f"muted, and yet {level or 0:.0f} dBFS")
+    sounded = lab.provider.first_sound(number)
+    if sounded and spoken_from is not None:
+        first_word = spoken_from + offset + lab.sentences.question_at
+        report.measure("mouth_to_provider_s", sounded["at"] - first_word)
+
+
+def score_heard(lab, report, number, heard, listened_from, offset):
+    """The reply came out of the speaker. `listened_from`: when recording began (machine's clock)."""
+    score = speech.compare(lab.sentences.reply, heard, SEARCH)
+    report.measure("heard", score.correlation)
+    if not report.need(score.correlation >= LEAST_CORRELATION, f"the provider's sentence scores {score.correlation:.2f}"):
+        return
+    connected = lab.provider.await_state(number, "connected", 1)
+    if connected and listened_from is not None:
+        said = connected["at"] + lab.sentences.reply_at
+        report.measure("provider_to_ear_s", listened_from + offset + score.lag - said)
+
+
+def score_press(lab, report, trace, name="press_to_led_s", limit=0.05):
+    """From the line's pull to the LED's first change."""
+    pulled = trace.first("pull", "down")
+    changed = trace.first("led", after=pulled or 0)
+    taken = changed - pulled if changed and pulled else None
+    report.need_at_most(name, taken, lab.limit(limit))

@@ -1,0 +1,91 @@
+"""Calls as visitors make them: held, toggled, hands-free, tapped."""
+
+from call_scores import score_heard, score_press, score_spoken
+from lab import case
+
+CONNECT = 10.0  # seconds that a call may take to connect, in emulation on a busy host
+
+
+class Call:
+    """One call from the press to the LED's muted again; `play` does what the visitor does."""
+
+    def __init__(self, lab, report):
+        self._lab, self._report = lab, report
+        self.number = lab.provider.voices + 1
+        lab.box.mark()
+        self.listened_from = lab.listen()
+        self.spoken_from, self.trace = None, None
+
+    def play(self, *steps):
+        """Speaks, and takes the steps from the first sample on; they may name seconds of the sentences by `at`."""
+        self.trace = self._lab.box.do(*self._lab.speak_step(), *steps, seconds=90)
+        self.spoken_from = self.trace.first("running", "1")
+        self._report.need(self.spoken_from is not None, "the loopback card did not take the sentences")
+
+    def finish(self, muted=True):
+        """Waits for the end, then scores."""
+        lab, report = self._lab, self._report
+        if not report.need(lab.provider.await_voice(self.number, 1), "no voice was begun"):
+            report.need(False, f"STATUS: {lab.box.status}")
+            lab.heard()
+            return
+        connected = lab.provider.await_state(self.number, "connected", 1)
+        report.need(connected, "not connected")
+        report.need(lab.provider.await_closed(self.number, 40), "the voice was never closed")
+        report.need(lab.box.await_idle(20), "the LED does not show muted after the call")
+        offset = lab.box.agent.clock_offset()
+        pulled = self.trace.first("pull", "down")
+        if connected and pulled:
+            report.measure("press_to_connected_s", connected["at"] - pulled - offset)
+        score_press(lab, report, self.trace)
+        score_spoken(lab, report, self.number, self.spoken_from, offset, muted)
+        score_heard(lab, report, self.number, lab.heard(), self.listened_from, offset)
+        for line in lab.box.journal().splitlines():
+            for figure in ("mouth", "speaker", "delay", "jitter buffer"):
+                if figure in line and "ms" in line:
+                    report.measure("reported", line.partition("]: ")[2])
+
+
+@case("hold", at_least="smoke")
+def hold(lab, report):
+    """Pressed and held while speaking; what is said after the release must not arrive."""
+    lab.box.configure(talk={"mode": "hold", "idle_end": "4 s"})
+    call, times = Call(lab, report), lab.sentences
+    call.play("pull=down", f"wait={times.release_at}", "pull=up", "led=1:3", f"wait={times.end_at - times.release_at}")
+    released = call.trace.first("pull", "up")
+    muted = call.trace.first("led", "1", after=released or 0)
+    # 300 ms of tail, in which the last word is still heard.
+    report.need_at_most("release_to_muted_s", muted - released if muted else None, 0.3 + lab.limit(0.05))
+    call.finish()
+
+
+def two_presses(lab, report, held):
+    """Opened by one press and ended by the next, after the reply was heard."""
+    call, times = Call(lab, report), lab.sentences
+    press = ("pull=down", f"wait={held}", "pull=up")
+    end = max(times.release_at, times.reply_at + times.reply_seconds) + 2.5
+    call.play(*press, f"wait={end - held}", *press, "led=1:3")
+    call.finish(muted=False)
+
+
+@case("auto-tap", at_least="smoke")
+def auto_tap(lab, report):
+    """In auto, a tap opens the microphone and the next one closes it: nobody must be able to hold a button."""
+    lab.box.configure(talk={"mode": "auto", "idle_end": "20 s"})
+    two_presses(lab, report, held=0.15)
+
+
+@case("toggle", at_least="short")
+def toggle(lab, report):
+    """A press opens and unmutes, the next one mutes and closes."""
+    lab.box.configure(talk={"mode": "toggle", "idle_end": "20 s"})
+    two_presses(lab, report, held=0.5)
+
+
+@case("hands-free", at_least="short")
+def hands_free(lab, report):
+    """A press opens, the microphone stays open, and the idle end closes when nobody says anything any more."""
+    lab.box.configure(talk={"mode": "hands-free", "idle_end": "4 s"})
+    call, times = Call(lab, report), lab.sentences
+    call.play("pull=down", "wait=0.3", "pull=up", f"wait={times.end_at}")
+    call.finish(muted=False)
