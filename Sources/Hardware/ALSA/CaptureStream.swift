@@ -7,6 +7,8 @@ import Glibc
 public final class CaptureStream {
     /// A card that gives nothing for so long is as good as gone.
     static let silenceLimit: Duration = .milliseconds(700)
+    /// 2 ms, in microseconds.
+    static let breakPause: UInt32 = 2_000
     private static let waitLimit: Duration = .milliseconds(100)
 
     private let pcm: PCM
@@ -122,6 +124,8 @@ public final class CaptureStream {
     }
 
     private func restart() throws(ALSAError) {
+        // A card that breaks again at once, as one that is just waking up, must not keep a processor busy.
+        usleep(Self.breakPause)
         try pcm.prepare()
         try pcm.start()
         lastSoundAt = MonotonicTime.now

@@ -142,8 +142,10 @@ public final class PlaybackStream {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[(written * pcm.grant.stride)...])
             switch try pcm.write(rest, sampleCount: count - written) {
             case .samples(let taken) where taken > 0: written += taken
-            // The rest of this frame is lost; the next write makes the card ready again.
-            case .broken: return false
+            // The rest of this frame is lost; the next write makes the card ready again, not at once, as it may be just waking up.
+            case .broken:
+                usleep(CaptureStream.breakPause)
+                return false
             case .samples, .wait:
                 let now = MonotonicTime.now
                 guard limit > now else { return false }

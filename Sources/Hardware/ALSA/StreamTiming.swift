@@ -33,9 +33,11 @@ struct PlaybackTiming: Sendable {
         status.at + grant.duration(max(0, status.delayCount)) + converterLatency
     }
 
-    /// Whether a frame more would only come out late: a stalled card still has room.
+    /// Whether a frame more would only come out late: a stalled card still has room. What lies behind the card's buffer, on its cable or
+    /// in its own processor, does not count: nobody can keep that short.
     func isFull(_ status: PCM.Status, target: Duration) -> Bool {
-        status.delayCount > grant.sampleCount(target + Self.frame) + grant.periodSampleCount
+        grant.bufferSampleCount - status.availableCount > grant.sampleCount(target + Self.frame)
+            + grant.periodSampleCount
     }
 
     /// The room at which a frame is asked for, so that at most `target` lies in the card after it.

@@ -62,9 +62,14 @@ import Testing
     @Test func aStalledCardGetsNoMore() {
         let timing = PlaybackTiming(grant: Self.grant(), converterLatency: .zero)
         let target = Duration.milliseconds(20)
-        #expect(!timing.isFull(Self.status(delay: 480), target: target))
-        #expect(!timing.isFull(Self.status(delay: 1_920), target: target))
-        #expect(timing.isFull(Self.status(delay: 1_921), target: target))
+        #expect(!timing.isFull(Self.status(available: 7_200, delay: 480), target: target))
+        #expect(!timing.isFull(Self.status(available: 5_760, delay: 1_920), target: target))
+        #expect(timing.isFull(Self.status(available: 5_759, delay: 1_921), target: target))
+    }
+
+    @Test func aCardWithALongWayBehindItsBufferIsNotFull() {
+        let timing = PlaybackTiming(grant: Self.grant(), converterLatency: .zero)
+        #expect(!timing.isFull(Self.status(available: 7_200, delay: 9_600), target: .milliseconds(20)))
     }
 
     @Test(arguments: [
