@@ -84,9 +84,24 @@ final class ALSADevice: AudioDevice {
         mixer?.takeAgain().forEach(report)
     }
 
-    fileprivate func countMicrophones(_ change: Int) {
-        microphoneCount.add(change, ordering: .relaxed)
+    fileprivate func opened(_: CaptureStream) {
+        microphoneCount.add(1, ordering: .relaxed)
     }
+
+    fileprivate func closed(_ stream: CaptureStream) {
+        microphoneCount.subtract(1, ordering: .relaxed)
+        guard stream.overrunCount > 0 else { return }
+        report(
+            "The microphone's sound came late or broke off \(Self.times(stream.overrunCount)); what was lost is left out."
+        )
+    }
+
+    fileprivate func closed(_ stream: PlaybackStream) {
+        guard stream.underrunCount > 0 else { return }
+        report("The speaker ran out of sound \(Self.times(stream.underrunCount)).")
+    }
+
+    private static func times(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
 
     // MARK: Five times a second, neither waiting nor allocating where nothing changed
 
@@ -137,11 +152,11 @@ final class ALSACapture: AudioCapture {
     fileprivate init(_ stream: CaptureStream, device: ALSADevice) {
         self.stream = stream
         self.device = device
-        device.countMicrophones(1)
+        device.opened(stream)
     }
 
     deinit {
-        device.countMicrophones(-1)
+        device.closed(stream)
     }
 
     func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
@@ -165,6 +180,10 @@ final class ALSAPlayback: AudioPlayback {
     fileprivate init(_ stream: PlaybackStream, device: ALSADevice) {
         self.stream = stream
         self.device = device
+    }
+
+    deinit {
+        device.closed(stream)
     }
 
     func awaitRoom() throws(AudioDeviceError) {
