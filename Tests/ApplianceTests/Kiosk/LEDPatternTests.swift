@@ -15,7 +15,9 @@ import Testing
         #expect(!light(.muted).contains(false))
     }
 
-    @Test(arguments: LEDPattern.allCases.filter { $0 != .open && $0 != .muted })
+    private static let flickering: [LEDPattern] = [.connecting] + Fault.allCases.map(LEDPattern.fault)
+
+    @Test(arguments: flickering)
     func whatFlickersIsNeverDarkForLong(pattern: LEDPattern) {
         let light = light(pattern)
         let darkRuns = light.split(separator: true).map(\.count)
