@@ -145,7 +145,8 @@ import VoiceCore
         let voice = FakeDevice()
         var playback = try SharedDevice(voice, bridge: bridge).openPlayback()
         try write(0, 1, to: &playback)
-        #expect(voice.played == Array(try samples(.open).prefix(480)))
+        let open = try samples(.open)
+        #expect(voice.played == Array(open.prefix(480)))
     }
 
     @Test func aToneWaitsUntilTheVoiceHasLetGoOfTheDevice() throws {
@@ -161,7 +162,8 @@ import VoiceCore
         try write(0, 2, to: &playback)
         #expect(device.played.allSatisfy { $0 == 0 })
         shared.deactivate()
-        #expect(Array(device.played.dropFirst(960).prefix(480)) == Array(try samples(.ended).prefix(480)))
+        let ended = try samples(.ended)
+        #expect(Array(device.played.dropFirst(960).prefix(480)) == Array(ended.prefix(480)))
     }
 
     @Test func aRefusedMicrophoneLeavesTheSpeakerToTheFaultsTone() {

@@ -16,7 +16,8 @@ import Testing
         var mix = SpeakerMix()
         mix.play(100..<700)
         let heard = mixed(&mix, into: 5, samples) + mixed(&mix, into: 5, samples)
-        #expect(heard == (100..<700).map { Int16($0 + 5) } + [Int16](repeating: 5, count: 360))
+        let sound: [Int16] = samples[100..<700].map { $0 + 5 }
+        #expect(heard == sound + [Int16](repeating: 5, count: 360))
         #expect(mix.isEmpty)
     }
 
@@ -45,7 +46,8 @@ import Testing
         mix.playNotice(0..<480)
         mix.play(0..<240)
         let heard = mixed(&mix, samples)
-        #expect(heard == [Int16](repeating: 2000, count: 240) + [Int16](repeating: 1000, count: 240))
+        let expected: [Int16] = [Int16](repeating: 2000, count: 240) + [Int16](repeating: 1000, count: 240)
+        #expect(heard == expected)
     }
 }
 

@@ -6,9 +6,10 @@ import Testing
 @Suite struct ConfigFileTests {
     private func file(_ text: String) -> ConfigFile {
         let path = "/tmp/talkpost-config-\(getpid()).conf"
-        let file = fopen(path, "w")
-        fputs(text, file)
-        fclose(file)
+        if let file = fopen(path, "w") {
+            fputs(text, file)
+            fclose(file)
+        }
         defer { unlink(path) }
         return ConfigFile(path: path)
     }

@@ -129,7 +129,8 @@ import Testing
     @Test func microphoneAndSpeakerAreCards() throws {
         let configuration = try read("[sound]\nmicrophone = card:auto\nspeaker = card:Loopback,0,3")
         #expect(configuration.sound.microphone == .card(.auto))
-        #expect(configuration.sound.speaker == .card(try #require(CardName("Loopback,0,3"))))
+        let card = try #require(CardName("Loopback,0,3"))
+        #expect(configuration.sound.speaker == .card(card))
     }
 
     @Test(arguments: [
