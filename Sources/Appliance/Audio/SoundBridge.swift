@@ -118,9 +118,9 @@ final class SoundBridge: Sendable {
         turn.withLock { body(&$0) }
     }
 
-    /// The speaker cannot be had: nothing waits for it.
+    /// The speaker cannot be had without a voice: nothing waits for it, unless a voice is expected.
     func forgetTones() {
-        speaker.withLock { $0.mix.removeAll() }
+        speaker.withLock { if !$0.isVoices { $0.mix.removeAll() } }
     }
 
     /// Lets what waits be heard, where no voice has the speaker.

@@ -33,16 +33,15 @@ enum ToneThread {
 
     /// Plays until nothing is left or a voice wants the device, then gives it back. Blocks.
     static func play<Device: AudioDevice>(_ bridge: SoundBridge, on device: Device, _ session: PBAudioSession) {
-        // A device that cannot be had is the LED's and the next voice's to tell.
-        if (try? device.activate(session)) != nil {
+        if !bridge.turn({ $0.isVoiceExpected }) {
             do throws(AudioDeviceError) {
+                try device.activate(session)
+                defer { device.deactivate() }
                 try openAndPlay(bridge, on: device)
             } catch {
+                // A device that cannot be had is the LED's and the next voice's to tell.
                 bridge.forgetTones()
             }
-            device.deactivate()
-        } else {
-            bridge.forgetTones()
         }
         bridge.turn { $0.giveBack() }
         bridge.startTones()
