@@ -11,6 +11,7 @@ final class ALSADevice: AudioDevice {
     private let speaker: CardName?
     /// nil: no mixer value is ever touched.
     private let mixer: SoundMixer?
+    private let checks: [(part: String, check: CardCheck)]
     /// How many microphones are open: a tone without a voice opens none.
     private let microphoneCount = Atomic(0)
     private let report: @Sendable (String) -> Void
@@ -26,29 +27,16 @@ final class ALSADevice: AudioDevice {
         self.microphone = microphone
         self.speaker = speaker
         self.mixer = mixer
+        let microphoneCheck = microphone.map { ("microphone", CardCheck($0, for: .capture)) }
+        let speakerCheck = speaker.map { ("speaker", CardCheck($0, for: .playback)) }
+        checks = [microphoneCheck, speakerCheck].compactMap { $0 }
         self.report = report
     }
 
     /// What is wrong with the cards now, each as a sentence with its cure; empty: nothing. Opens nothing and does not wait; from any
     /// thread.
     var problems: [String] {
-        let cards = SoundCards.present()
-        return [
-            Self.problem("microphone", microphone, .capture, cards), Self.problem("speaker", speaker, .playback, cards),
-        ]
-        .compactMap { $0 }
-    }
-
-    private static func problem(
-        _ part: String, _ name: CardName?, _ direction: SoundDirection, _ cards: SoundCards
-    ) -> String? {
-        guard let name else { return nil }
-        do throws(ALSAError) {
-            try cards.find(name, for: direction)
-            return nil
-        } catch {
-            return AudioDeviceError(error, part: part).description
-        }
+        checks.compactMap { part, check in check.problem.map { AudioDeviceError($0, part: part).description } }
     }
 
     func openCapture() throws(AudioDeviceError) -> ALSACapture {

@@ -104,7 +104,7 @@ final class Parts {
         [
             (.button, { [gpioButton] in gpioButton?.problem.map { "The talk button: \($0)" } }),
             (.led, { [gpioLED] in gpioLED?.problem.map { "The mute LED: \($0)" } }),
-            (.sound, { [sound] in sound.problems.isEmpty ? nil : sound.problems.joined(separator: " ") }),
+            (.sound, { [sound] in sound.problem }),
         ]
     }
 

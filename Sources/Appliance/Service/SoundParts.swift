@@ -80,6 +80,9 @@ struct SoundParts: Sendable {
         return (SharedDevice(device, bridge: bridge), bridge)
     }
 
-    /// What is wrong with the cards now, each as a sentence with its cure; empty: nothing. Does not wait.
-    var problems: [String] { cards.problems }
+    /// What is wrong with the cards now, as sentences with their cures; nil: nothing. Does not wait.
+    var problem: String? {
+        let problems = cards.problems
+        return problems.isEmpty ? nil : problems.joined(separator: " ")
+    }
 }

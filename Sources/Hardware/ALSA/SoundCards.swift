@@ -3,7 +3,7 @@ import Glibc
 /// The sound cards that the kernel has now, read from /sys/class/sound: nothing is opened and nothing waits.
 ///
 /// A value; from any thread.
-public struct SoundCards: Equatable, Sendable {
+struct SoundCards: Equatable, Sendable {
     /// What a card hangs on, as far as the choice by itself goes.
     enum Kind: Int, Sendable {
         /// Plugged in by somebody who wants it used.
@@ -34,10 +34,10 @@ public struct SoundCards: Equatable, Sendable {
     }
 
     /// Where the kernel lists them.
-    public static let systemDirectory = "/sys/class/sound"
+    static let systemDirectory = "/sys/class/sound"
 
     /// The cards there are now.
-    public static func present(in directory: String = systemDirectory) -> SoundCards {
+    static func present(in directory: String = systemDirectory) -> SoundCards {
         let names = entries(of: directory).sorted()
         let cards = names.compactMap { name -> Card? in
             guard let number = number(in: name, after: "card"), let id = line(of: "\(directory)/\(name)/id") else {
@@ -54,15 +54,7 @@ public struct SoundCards: Equatable, Sendable {
     }
 
     /// Their ids, for a sentence.
-    public var ids: [String] { cards.map(\.id) }
-
-    /// Whether `name` is there and may be used. Opens nothing.
-    /// - Throws: `absent`, naming which cards there are, or `notPermitted`.
-    public func find(_ name: CardName, for direction: SoundDirection) throws(ALSAError) {
-        let place = try place(of: name, for: direction)
-        guard access(place.node, R_OK | W_OK) != 0, errno == EACCES else { return }
-        throw ALSAError("access", code: Int(-EACCES), at: place.sentence)
-    }
+    var ids: [String] { cards.map(\.id) }
 
     /// Where `name` is. `auto` is the first card that has the direction: USB cards before built-in ones, those before screens,
     /// and the lower number first.
@@ -164,7 +156,10 @@ struct SoundPlace: Equatable, Sendable {
     }
 
     /// The kernel's device.
-    var node: String { "/dev/snd/pcmC\(cardNumber)D\(device)\(direction == .capture ? "c" : "p")" }
+    var node: String { "/dev/snd/\(systemName)" }
+
+    /// Its name among the kernel's devices.
+    var systemName: String { "pcmC\(cardNumber)D\(device)\(direction == .capture ? "c" : "p")" }
 
     /// For a sentence.
     var sentence: String { "the sound card \(cardID)" + (device == 0 ? "" : ", device \(device)") }
