@@ -1,6 +1,6 @@
 /// Packets that wait to be decoded, put in order by their sequence numbers.
 ///
-/// A Playout owns it. It holds 64 packets of up to 1500 bytes; where a packet comes that is further ahead, the oldest make room. It
+/// A Playout owns it. It holds 64 packets of up to 1500 bytes, or as many as it is told; where a packet comes that is further ahead, the oldest make room. It
 /// never allocates after its init, and no number from the wire makes it trap.
 struct JitterBuffer: ~Copyable {
     enum Insertion: Equatable, Sendable {
@@ -23,7 +23,8 @@ struct JitterBuffer: ~Copyable {
         var packet: OpusPacket
     }
 
-    static let slotCount = 64
+    /// A power of two.
+    let slotCount: Int
     /// What an Ethernet frame carries; no RTP packet of a voice is larger.
     static let slotByteCount = 1500
     // RFC 3550 A.1: beyond these it is not loss and not reordering, but another sequence.
@@ -37,14 +38,22 @@ struct JitterBuffer: ~Copyable {
         var byteCount = 0
     }
 
-    private let slots = FixedBuffer<Slot>(repeating: Slot(), count: slotCount)
-    private let bytes = FixedBuffer<UInt8>(unwrittenCount: slotCount * slotByteCount)
+    private let slots: FixedBuffer<Slot>
+    private let bytes: FixedBuffer<UInt8>
     /// Packets that wait.
     private(set) var count = 0
-    /// The next one in the order of play. Every packet that waits is one of the 64 from here on.
+    /// The next one in the order of play. Every packet that waits is one of the `slotCount` from here on.
     private(set) var nextSequence: Int64 = 0
     private var highest: Int64?
     private var lastTimestamp: Int64 = 0
+
+    /// - Parameter slotCount: how many packets it holds, a power of two.
+    init(slotCount: Int = 64) {
+        precondition(slotCount > 0 && slotCount & (slotCount - 1) == 0)
+        self.slotCount = slotCount
+        slots = FixedBuffer<Slot>(repeating: Slot(), count: slotCount)
+        bytes = FixedBuffer<UInt8>(unwrittenCount: slotCount * Self.slotByteCount)
+    }
 
     /// - Parameter packet: copied.
     mutating func insert(_ packet: OpusPacket, sequenceNumber: UInt16, timestamp: UInt32) -> (Insertion, Entry) {
@@ -72,9 +81,9 @@ struct JitterBuffer: ~Copyable {
         if sequence < nextSequence { return (.late, entry) }
         if slots[index(of: sequence)].sequence == sequence { return (.duplicate, entry) }
         var dropped = 0
-        while sequence - nextSequence >= Int64(Self.slotCount) {
+        while sequence - nextSequence >= Int64(slotCount) {
             if count == 0 {
-                nextSequence = sequence - Int64(Self.slotCount) + 1
+                nextSequence = sequence - Int64(slotCount) + 1
             } else if skipOne() {
                 dropped += 1
             }
@@ -89,7 +98,7 @@ struct JitterBuffer: ~Copyable {
     /// The packet that waits with the lowest number; its bytes stand until it is removed.
     func first() -> Entry? {
         guard count > 0 else { return nil }
-        for sequence in nextSequence..<nextSequence + Int64(Self.slotCount) {
+        for sequence in nextSequence..<nextSequence + Int64(slotCount) {
             let slot = slots[index(of: sequence)]
             guard slot.sequence == sequence else { continue }
             let start = index(of: sequence) * Self.slotByteCount
@@ -108,7 +117,7 @@ struct JitterBuffer: ~Copyable {
 
     /// Forgets what waits; what comes late of it stays late.
     mutating func removeAll() {
-        for index in 0..<Self.slotCount { slots[index].sequence = -1 }
+        for index in 0..<slotCount { slots[index].sequence = -1 }
         count = 0
         if let highest { nextSequence = highest + 1 }
     }
@@ -141,6 +150,6 @@ struct JitterBuffer: ~Copyable {
     }
 
     private func index(of sequence: Int64) -> Int {
-        Int(sequence & Int64(Self.slotCount - 1))
+        Int(sequence & Int64(slotCount - 1))
     }
 }

@@ -5,7 +5,7 @@
 ///
 /// The first packet plays at once. From then on sound plays at its timestamp plus the delay that the arrivals ask for: where sound
 /// is due and nothing is there, it invents, fading to silence within 200 ms, and goes on once the next packet is due. A delay that is
-/// too large is brought down by leaving out pauses, and is never more than half a second above what it should be.
+/// too large is brought down by leaving out pauses, and is never more than half a second above what it should be, unless it is told to be patient.
 /// Left out for now: stretching of time, comfort noise, and the estimate of drift.
 struct Playout: ~Copyable {
     private enum Phase {
@@ -18,14 +18,24 @@ struct Playout: ~Copyable {
 
     /// Above the target by this much, pauses are left out: 40 ms.
     private static let shorteningExcess: Int64 = 1920
-    /// Above the target by this much, sound is left out: 500 ms.
-    private static let excessLimit: Int64 = 24_000
+    /// What becomes of sound that comes faster than it plays.
+    enum Patience {
+        /// More than 500 ms of it is left out: whoever listens wants to answer.
+        case short
+        /// It is kept, 10 s at most: whoever listens wants to have heard all of it.
+        case long
+
+        fileprivate var slotCount: Int { self == .short ? 64 : 512 }
+        fileprivate var excessLimit: Int64 { self == .short ? 24_000 : 480_000 }
+    }
+
     /// Packets left out in one pull, so that it takes no longer than a few decodings.
     private static let shorteningLimit = 4
     /// How much of the loss is remembered: a share of 1/e after 128 packets.
     private static let lossForgetting: Float = 1.0 / 128
 
-    private var buffer = JitterBuffer()
+    private let patience: Patience
+    private var buffer: JitterBuffer
     private var estimate = DelayEstimate()
     private var decoder: OpusDecoder
     private var queue = PCMQueue(
@@ -47,12 +57,14 @@ struct Playout: ~Copyable {
     private var counts = PlayoutStatistics()
 
     /// - Throws: libopus has no memory for a decoder.
-    init() throws(OpusError) {
-        self.init(decoder: try OpusDecoder())
+    init(patience: Patience = .short) throws(OpusError) {
+        self.init(decoder: try OpusDecoder(), patience: patience)
     }
 
-    private init(decoder: consuming OpusDecoder) {
+    private init(decoder: consuming OpusDecoder, patience: Patience) {
         self.decoder = decoder
+        self.patience = patience
+        buffer = JitterBuffer(slotCount: patience.slotCount)
     }
 
     /// Takes one packet in.
@@ -138,7 +150,7 @@ extension Playout {
     private var target: Int64 {
         let usesFEC = lossShare > 0.01 && packetsSinceFEC < 100
         let wish = estimate.target + Int64(usesFEC ? lastSampleCount : 0)
-        return min(wish, Int64(JitterBuffer.slotCount * lastSampleCount) * 3 / 4)
+        return min(wish, Int64(buffer.slotCount * lastSampleCount) * 3 / 4)
     }
 
     /// How much later the next sample plays than its fastest possible arrival.
@@ -172,7 +184,7 @@ extension Playout {
         let lateness = now &- estimate.base &- next.timestamp &- target
         let copied = Int64(next.packet.frameSampleCount)
         let hasCopy = lostCount(before: next) > 0 && next.timestamp &- position >= copied && next.packet.hasFEC
-        if lateness >= 0 || buffer.count > JitterBuffer.slotCount / 2 {
+        if lateness >= 0 || buffer.count > buffer.slotCount / 2 {
             phase = .playing
             noteLost(before: next)
             play(next, skips: false)
@@ -193,7 +205,7 @@ extension Playout {
             noteLost(before: next)
             let mayShorten = excess > Self.shorteningExcess && shortenings < Self.shorteningLimit
             if mayShorten { shortenings += 1 }
-            play(next, skips: mayShorten, regardless: excess > Self.excessLimit)
+            play(next, skips: mayShorten, regardless: excess > patience.excessLimit)
         } else if now &- estimate.base &- next.timestamp >= target + (lost > 0 ? Self.shorteningExcess : 0) {
             // Its sound is due: whatever is left of the pause that the sender made is left out, and so is what was lost where
             // the delay is too large.
@@ -230,7 +242,7 @@ extension Playout {
     private mutating func noteLost(before next: JitterBuffer.Entry) {
         let lost = lostCount(before: next)
         counts.lostCount += lost
-        for _ in 0..<min(lost, JitterBuffer.slotCount) { lossShare += (1 - lossShare) * Self.lossForgetting }
+        for _ in 0..<min(lost, buffer.slotCount) { lossShare += (1 - lossShare) * Self.lossForgetting }
         lossShare -= lossShare * Self.lossForgetting
     }
 }

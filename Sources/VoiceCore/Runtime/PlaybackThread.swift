@@ -21,7 +21,8 @@ struct PlaybackThread: ~Copyable {
         do {
             try RealtimeThread.start("tp-playback", priority: .sound, onDiagnostic: runtime.diagnose) { pulse in
                 do {
-                    var thread = PlaybackThread(runtime, pulse: pulse, device: device, playout: try Playout())
+                    var thread = PlaybackThread(
+                        runtime, pulse: pulse, device: device, playout: try Playout(patience: runtime.patience))
                     thread.loop()
                 } catch {
                     runtime.events.push(

@@ -6,6 +6,8 @@ import Synchronization
 /// holds none of them; `close` ends them all. Everything here may be called from anywhere.
 final class VoiceRuntime: Sendable {
     let configuration: VoiceConfiguration
+    /// Who offers is a listener; who answers is a provider, and hears all of what was said while it was being called.
+    let patience: Playout.Patience
     let events = EventQueue()
     let diagnose: @Sendable (VoiceDiagnostic) -> Void
 
@@ -36,6 +38,7 @@ final class VoiceRuntime: Sendable {
         side: VoiceSide, configuration: VoiceConfiguration, diagnose: @escaping @Sendable (VoiceDiagnostic) -> Void
     ) throws(PBVoiceError) {
         self.configuration = configuration
+        patience = side == .offering ? .short : .long
         self.diagnose = diagnose
         do {
             mailbox = try Mailbox()

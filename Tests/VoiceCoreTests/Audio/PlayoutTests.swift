@@ -32,9 +32,10 @@ import Testing
 
     /// Plays in virtual time: packets are inserted as they arrive, a frame is pulled every 10 ms from 3 ms on.
     private func play(
-        _ arrivals: [Arrival], seconds: Double, flushAt: Double? = nil, phase: Double = 3
+        _ arrivals: [Arrival], seconds: Double, flushAt: Double? = nil, phase: Double = 3,
+        patience: Playout.Patience = .short
     ) throws -> Heard {
-        var playout = try Playout()
+        var playout = try Playout(patience: patience)
         var heard = Heard()
         let waiting = arrivals.enumerated().sorted {
             ($0.element.milliseconds, $0.offset) < ($1.element.milliseconds, $1.offset)
@@ -305,6 +306,17 @@ import Testing
         #expect(heard.statistics.overflowCount > 0)
         #expect(heard.delays.suffix(500).allSatisfy { $0 < 1000 })
         #expect(heard.delays.last ?? 0 < 600)
+    }
+
+    @Test(arguments: [(Playout.Patience.long, 0, 0...2), (.short, 1, 100...400)])
+    func whatComesAtTwiceItsSpeedIsHeardWholeByWhoIsPatient(
+        patience: Playout.Patience, leastLeftOut: Int, missingFrames: ClosedRange<Int>
+    ) throws {
+        // 4 s that were kept while connecting, without a pause that could be left out.
+        let packets = try Sound.encode(Sound.sine(hertz: 300, sampleCount: 192_000), settings: OpusEncoderSettings())
+        let heard = try play(stream(packets) { -10 * Double($0) }, seconds: 5, patience: patience)
+        #expect(heard.statistics.shortenedCount >= leastLeftOut)
+        #expect(missingFrames.contains(2 * packets.count - heard.count(.decoded)))
     }
 
     // MARK: Flush and bad input
