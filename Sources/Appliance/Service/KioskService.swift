@@ -79,8 +79,6 @@ final class KioskService {
     /// Serves presses until `quit` is called or the button's events end, then closes what is open and returns.
     func run() async {
         show(kiosk.pattern)
-        opener.prepare()
-        backend.warm()
         let reading = Task {
             for await change in button.events {
                 post(change.change == .pressed ? .pressed : .released, at: Instant(change))
@@ -95,6 +93,9 @@ final class KioskService {
         }
         health.show(kiosk.state.sentence)
         health.ready(at: Instant.now())
+        // Only then: what makes a press fast takes its time, and a press is answered without it too.
+        opener.prepare()
+        backend.warm()
         announce(.ready)
         log.info("The talk post is ready.")
         var quitAt: Instant?
