@@ -1,9 +1,15 @@
 """Calls as visitors make them: held, toggled, hands-free, tapped."""
 
+import re
+
 from call_scores import score_heard, score_press, score_spoken
 from lab import case
 
-CONNECT = 10.0  # seconds that a call may take to connect, in emulation on a busy host
+DELAYS = {
+    "mouth_to_wire_ms": r"microphone's delay was ([\d.]+) ms",
+    "wire_to_speaker_ms": r"speaker's delay was ([\d.]+) ms",
+    "of_it_jitter_buffer_ms": r"([\d.]+) ms of it in the jitter buffer",
+}
 
 
 class Call:
@@ -40,10 +46,14 @@ class Call:
         score_press(lab, report, self.trace)
         score_spoken(lab, report, self.number, self.spoken_from, offset, muted)
         score_heard(lab, report, self.number, lab.heard(), self.listened_from, offset)
-        for line in lab.box.journal().splitlines():
-            for figure in ("mouth", "speaker", "delay", "jitter buffer"):
-                if figure in line and "ms" in line:
-                    report.measure("reported", line.partition("]: ")[2])
+        self._measure_delays(lab.box.journal())
+
+    def _measure_delays(self, journal):
+        """What the appliance itself says of the call: microphone to packet, packet to speaker, the jitter buffer's share."""
+        for figure, words in DELAYS.items():
+            found = re.search(words, journal)
+            self._report.measure(figure, float(found[1]) if found else None, 1)
+            self._report.need(found, f"the journal does not tell {figure}")
 
 
 @case("hold", at_least="smoke")

@@ -56,15 +56,25 @@ def kill(lab, report):
     lab.box.configure(talk={"mode": "hold", "idle_end": "4 s"})
     if not begin_held_call(lab, report):
         return
-    process = lab.box.process_id
-    trace = lab.box.do(f"kill=9:{process}", "led=1:5", "wait=0.5", "pull=up")
-    killed = trace.first("kill")
-    lit = trace.first("led", "1", after=killed)
-    report.need_at_most("kill_to_muted_s", lit - killed if lit else None, lab.limit(0.5))
-    ready = lab.box.await_ready(killed, 60)
-    report.need_at_most("kill_to_ready_s", ready - killed if ready else None, lab.limit(2.0))
+    times = [killed_to_ready(lab, report, "led=1:5", "wait=0.5", "pull=up")]
     report.need(lab.box.await_idle(20), "the LED does not show muted after the restart")
     need_press_served(lab, report)
+    # Once more, from idle: the quicker of two tells more of the appliance than of what else the host was doing.
+    times.append(killed_to_ready(lab, report, "wait=0.5"))
+    report.measure("kills_to_ready_s", ", ".join("never" if time is None else f"{time:.1f}" for time in times))
+    report.need(None not in times, "not READY again")
+    report.need_at_most("kill_to_ready_s", min((time for time in times if time), default=None), lab.limit(2.0))
+
+
+def killed_to_ready(lab, report, *steps):
+    """Kills the appliance; returns the seconds until READY, or None."""
+    trace = lab.box.do(f"kill=9:{lab.box.process_id}", *steps)
+    killed = trace.first("kill")
+    if trace.first("pull"):
+        lit = trace.first("led", "1", after=killed)
+        report.need_at_most("kill_to_muted_s", lit - killed if lit else None, lab.limit(0.5))
+    ready = lab.box.await_ready(killed, 60)
+    return ready - killed if ready else None
 
 
 @case("stopped", at_least="smoke")
@@ -122,7 +132,8 @@ def idle(lab, report):
     """Nothing to do: what is used and how often anything wakes, per second."""
     lab.box.configure(talk={"mode": "hold", "idle_end": "4 s"})
     lab.box.await_idle(20)
-    slowdown = report.measure("slowdown", float(lab.box.agent.run("hands spin").split()[0]) / native_spin(lab), 1)
+    # How much dearer a wake-up is here than on the host's own processor: what is idle does little else.
+    slowdown = report.measure("slowdown", float(lab.box.agent.run("hands wakes")) / native_wakes(lab), 1)
     before, cpu, since = lab.box.switches(), lab.box.cpu_seconds(), time.monotonic()
     time.sleep(30)
     after, used, seconds = lab.box.switches(), lab.box.cpu_seconds() - cpu, time.monotonic() - since
@@ -134,9 +145,9 @@ def idle(lab, report):
     report.need(all(rate <= 5 for _, rate in busiest), f"{busiest[0][0]} wakes {busiest[0][1]:.1f} times a second")
 
 
-def native_spin(lab):
-    """The same work on the host, in seconds."""
-    return float(subprocess.run([lab.hands, "spin"], capture_output=True, text=True, check=True).stdout.split()[0])
+def native_wakes(lab):
+    """The processor time of a thousand wake-ups on the host, in seconds."""
+    return float(subprocess.run([lab.hands, "wakes"], capture_output=True, text=True, check=True).stdout)
 
 
 @case("kernel-hang", at_least="all")

@@ -12,7 +12,7 @@ NETWORK, BACKEND, MICROPHONE = 2, 3, 6  # how often the LED flicks for which fau
 
 def need_fault_shown(lab, report, number, seconds):
     """The LED flicks as it does for this fault, within a time."""
-    shown = lab.box.until(lambda: flicks(lab.box.do("wait=5")), seconds)
+    shown = lab.box.until(lambda: flicks(lab.box.do("wait=8")), seconds)
     report.measure("flicks", shown)
     report.need(shown == number, f"the LED shows {f'fault {shown}' if shown else 'no fault'}, not fault {number}")
 

@@ -48,14 +48,14 @@ def pulled_out(lab, report, number):
     lab.box.mark()
     pulled, offset = time.monotonic(), lab.box.agent.clock_offset()
     lab.machine.unplug_card()
-    lines = lab.box.until(lambda: [line for line in lab.box.journal().splitlines() if "speaker" in line.lower()], 10)
+    lines = lab.box.until(lambda: [line for line in lab.box.journal().splitlines() if "[sound] speaker" in line], 10)
     if report.need(lines, "the journal does not name the loss"):
         report.measure("loss", lines[0].partition("]: ")[2])
         at = float(lines[0].partition("[")[2].partition("]")[0])
         report.need_at_most("loss_named_s", at + offset - pulled, lab.limit(LOST_WITHIN))
     cpu, since = lab.box.cpu_seconds(), time.monotonic()
     time.sleep(5)
-    report.measure("cpu_percent_emulated_while_lost", 100 * (lab.box.cpu_seconds() - cpu) / (time.monotonic() - since), 1)
+    report.measure("cpu_percent_emulated_in_call_while_lost", 100 * (lab.box.cpu_seconds() - cpu) / (time.monotonic() - since), 1)
     report.need(lab.provider.voices == number and not lab.provider.closed(number), "the call did not go on")
     report.need(lab.box.process_id == process, "the appliance did not survive it")
 

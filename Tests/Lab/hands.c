@@ -2,7 +2,7 @@
 //   hands agent PORT               serves the host over a virtio-serial port
 //   hands do STEP...               takes the steps, watching the LED all the while; see `steps` for what there is
 //   hands ready                    the least service there is: tells systemd so and waits
-//   hands spin                     the processor time of a fixed piece of work
+//   hands wakes                    the processor time of a thousand wake-ups
 //   hands freeze PID NAME SECONDS  keeps one thread of a process from turning, as a lock never given back would
 // Times are seconds of CLOCK_MONOTONIC, which the appliance and systemd use too.
 #define _GNU_SOURCE
@@ -234,28 +234,31 @@ static int freeze(int process, const char *name, double duration) {
         if (ptrace(PTRACE_SEIZE, thread, 0, 0) < 0 || ptrace(PTRACE_INTERRUPT, thread, 0, 0) < 0) fail("ptrace");
         printf("%.6f frozen %d\n", seconds(), thread);
         fflush(stdout);
-        usleep((useconds_t)(duration * 1e6));
+        // A thread that dies while it is traced stays, and its process with it, until the tracer has asked for it.
+        for (double until = seconds() + duration; seconds() < until; usleep(20000)) {
+            int status;
+            if (waitpid(thread, &status, __WALL | WNOHANG) == thread && !WIFSTOPPED(status)) break;
+        }
         return 0;  // the end of this process lets the thread go on
     }
     fprintf(stderr, "hands: no thread is named %s\n", name);
     return 1;
 }
 
-static int spin(void) {
-    volatile unsigned long sum = 1;
-    for (unsigned long i = 0; i < 50000000; i++) sum = sum * 6364136223846793005UL + i;
+static int wakes(void) {
+    for (int i = 0; i < 1000; i++) usleep(1000);
     struct timespec used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    printf("%.4f\n", used.tv_sec + used.tv_nsec / 1e9);
+    printf("%.6f\n", used.tv_sec + used.tv_nsec / 1e9);
     return 0;
 }
 
 int main(int count, char **argument) {
     if (count == 3 && !strcmp(argument[1], "agent")) agent(argument[2]);
     if (count == 2 && !strcmp(argument[1], "ready")) ready();
-    if (count == 2 && !strcmp(argument[1], "spin")) return spin();
+    if (count == 2 && !strcmp(argument[1], "wakes")) return wakes();
     if (count >= 3 && !strcmp(argument[1], "do")) return steps(count - 2, argument + 2);
     if (count == 5 && !strcmp(argument[1], "freeze")) return freeze(atoi(argument[2]), argument[3], atof(argument[4]));
-    fprintf(stderr, "hands: agent PORT | do STEP... | ready | spin | freeze PID NAME SECONDS\n");
+    fprintf(stderr, "hands: agent PORT | do STEP... | ready | wakes | freeze PID NAME SECONDS\n");
     return 2;
 }

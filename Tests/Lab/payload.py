@@ -1,5 +1,6 @@
 """What is laid over the machine's disk: the appliance as built for Debian 13, its unit and config, and the lab's hands."""
 
+import fcntl
 import io
 import os
 import shutil
@@ -39,7 +40,10 @@ def machine():
     done = subprocess.run([LAB / "machine" / "make"], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise NotBuilt("The lab's machine could not be made; the reason stands above.")
-    return Path(done.stdout.strip().splitlines()[-1])
+    place = Path(done.stdout.strip().splitlines()[-1])
+    # While this process runs, no other run's newer machine clears this one away.
+    fcntl.flock(os.open(place / "lock", os.O_RDONLY), fcntl.LOCK_SH)
+    return place
 
 
 def build():
