@@ -93,12 +93,12 @@ struct ConfigKey: Sendable {
             return true
         },
 
-        ConfigKey("tones", "earcons", "synthesised, none, or the absolute path of a directory of WAV files") {
+        ConfigKey("tones", "earcons", "synthesised, none, or the path of a directory of WAV files, with a / in it") {
             switch $0 {
             case "synthesised": $1.tones.earcons = .synthesised
             case "none": $1.tones.earcons = .none
             default:
-                guard $0.hasPrefix("/"), let path = path(in: $0, after: "") else { return false }
+                guard $0.contains("/"), let path = path(in: $0, after: "") else { return false }
                 $1.tones.earcons = .directory(path)
             }
             return true

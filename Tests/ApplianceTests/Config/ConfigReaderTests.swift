@@ -140,6 +140,10 @@ import Testing
             "[talk]\nx = 1", 2, "there is no key \"x\" in [talk]",
             "the keys of [talk] are mode, release_tail, idle_end, transmit_limit"
         ),
+        (
+            "[tones]\nearcons = synthesized", 2, "the value \"synthesized\" of earcons cannot be used",
+            "it must be synthesised, none, or the path of a directory of WAV files, with a / in it"
+        ),
         ("[bakend]\nnonsense = 1", 1, "there is no section \"bakend\"", "did you mean [backend]?"),
         ("loopback = yes", 1, "\"loopback\" stands before the first section", "put it under [network]"),
         (
