@@ -168,7 +168,7 @@ class Box:
 
     def mark(self):
         """From here on `journal` counts."""
-        self.agent.run(f"journalctl -u {UNIT} -n 1 --cursor-file=/run/lab/cursor -q >/dev/null || true")
+        self.agent.run(f"journalctl -u {UNIT} -n 1 --cursor-file=/run/lab/cursor -q >/dev/null")
 
     def journal(self):
         """The unit's lines since `mark` (or since the last call), each with its time in seconds of CLOCK_MONOTONIC."""

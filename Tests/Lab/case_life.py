@@ -59,11 +59,10 @@ def kill(lab, report):
     times = [killed_to_ready(lab, report, "led=1:5", "wait=0.5", "pull=up")]
     report.need(lab.box.await_idle(20), "the LED does not show muted after the restart")
     need_press_served(lab, report)
-    # Once more, from idle: the quicker of two tells more of the appliance than of what else the host was doing.
+    # Once more, from idle.
     times.append(killed_to_ready(lab, report, "wait=0.5"))
     report.measure("kills_to_ready_s", ", ".join("never" if time is None else f"{time:.1f}" for time in times))
-    report.need(None not in times, "not READY again")
-    report.need_at_most("kill_to_ready_s", min((time for time in times if time), default=None), lab.limit(2.0))
+    report.need_at_most("kill_to_ready_s", None if None in times else max(times), lab.limit(2.0))
 
 
 def killed_to_ready(lab, report, *steps):
