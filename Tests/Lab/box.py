@@ -64,20 +64,25 @@ class Trace(list):
 
 
 def flicks(trace):
-    """How often the LED flicked dark between two long lights, which is a fault's number; 0 where it shows none.
+    """The fault that the LED flicks between two long lights, as in "2-5"; None where it shows none.
 
-    A fault's light is 1.2 s long, its flicks 0.12 s, with 0.25 s of light between them; all may be longer on a busy host.
+    A fault's light is 2.25 s long, its dark flicks 0.12 s, with 0.25 s of light within a number and 0.75 s between the two; all may be
+    longer on a busy host.
     """
     changes = [change for change in trace if change.what == "led"]
-    count = None
+    numbers = None
     for change, after in zip(changes, changes[1:]):
+        seconds = after.at - change.at
         if change.value == "0":
-            count = None if count is None else count + 1
-        elif after.at - change.at > 0.8:
-            if count:
-                return count
-            count = 0
-    return 0
+            if numbers is not None:
+                numbers[-1] += 1
+        elif seconds > 1.5:
+            if numbers and numbers[-1]:
+                return "-".join(map(str, numbers))
+            numbers = [0]
+        elif seconds > 0.5 and numbers is not None:
+            numbers.append(0)
+    return None
 
 
 class Box:

@@ -7,14 +7,15 @@ from case_life import begin_held_call, need_press_served
 from lab import case
 
 
-NETWORK, BACKEND, MICROPHONE = 2, 3, 6  # how often the LED flicks for which fault (HANDBOOK, the kiosk)
+# What the LED flicks for which fault (HANDBOOK, the kiosk).
+NO_NETWORK, UNREACHABLE, MICROPHONE_DENIED = "2-1", "2-5", "5-1"
 
 
-def need_fault_shown(lab, report, number, seconds):
+def need_fault_shown(lab, report, code, seconds):
     """The LED flicks as it does for this fault, within a time."""
-    shown = lab.box.until(lambda: flicks(lab.box.do("wait=8")), seconds)
+    shown = lab.box.until(lambda: flicks(lab.box.do("wait=13")), seconds)
     report.measure("flicks", shown)
-    report.need(shown == number, f"the LED shows {f'fault {shown}' if shown else 'no fault'}, not fault {number}")
+    report.need(shown == code, f"the LED shows {f'fault {shown}' if shown else 'no fault'}, not fault {code}")
 
 
 @case("backend-down", at_least="smoke")
@@ -25,7 +26,7 @@ def backend_down(lab, report):
     lab.provider.stop()
     lab.box.mark()
     lab.box.do("pull=down", "wait=0.3", "pull=up")
-    need_fault_shown(lab, report, BACKEND, lab.limit(5))
+    need_fault_shown(lab, report, UNREACHABLE, lab.limit(5))
     report.measure("status", lab.box.status)
     said = [line for line in lab.box.journal().splitlines() if "backend" in line.lower()]
     report.need(said or "backend" in lab.box.status.lower(), "neither journal nor STATUS names the backend")
@@ -81,7 +82,7 @@ def cable(lab, report):
         report.need(lab.box.ask("ActiveState") == "active", "READY waits for the network")
         report.measure("status", lab.box.status)
         lab.box.do("pull=down", "wait=0.3", "pull=up")
-        need_fault_shown(lab, report, NETWORK, lab.limit(5))
+        need_fault_shown(lab, report, NO_NETWORK, lab.limit(5))
     finally:
         lab.machine.qmp.execute("set_link", name="net", up=True)
     time.sleep(3)

@@ -3,7 +3,7 @@
 import time
 
 from case_life import begin_held_call
-from case_site import MICROPHONE, need_fault_shown
+from case_site import MICROPHONE_DENIED, need_fault_shown
 from lab import case
 
 LOST_WITHIN, BACK_WITHIN = 1.0, 3.0  # seconds
@@ -77,7 +77,7 @@ def card_absent(lab, report):
     report.measure("status", lab.box.status)
     lab.box.mark()
     lab.box.do("pull=down", "wait=0.3", "pull=up")
-    need_fault_shown(lab, report, MICROPHONE, lab.limit(5))
+    need_fault_shown(lab, report, MICROPHONE_DENIED, lab.limit(5))
     report.need("Absent" in lab.box.journal() + lab.box.status, "neither journal nor STATUS names the card")
     lab.box.await_idle(30)
 

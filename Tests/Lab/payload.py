@@ -27,6 +27,7 @@ PLACES = {
     "talkpost.rules": "usr/lib/udev/rules.d/60-talkpost.rules",
     "talkpost.sysusers": "usr/lib/sysusers.d/talkpost.conf",
     "talkpost.tmpfiles": "usr/lib/tmpfiles.d/talkpost.conf",
+    "talkpost.catalog": "usr/lib/systemd/catalog/talkpost.catalog",
     "talkpost-watchdog.conf": "usr/lib/systemd/system.conf.d/talkpost.conf",
 }
 

@@ -2,7 +2,7 @@ import Glibc
 import VoiceCore
 
 /// The sound device as voices and the appliance's own tones share it: hands every frame through, measures it, mixes tones into what
-/// the speaker plays, and tells when the microphone delivers.
+/// the speaker plays, and tells whether both work.
 ///
 /// Made at start; used on a voice's own threads. It adds no delay and never allocates in a steady call. What it measures is the
 /// provider's voice alone, before it is silenced or tones are added.
@@ -47,7 +47,13 @@ struct SharedDevice<Device: AudioDevice>: AudioDevice {
     }
 
     func openPlayback() throws(AudioDeviceError) -> SharedPlayback<Device.Playback> {
-        SharedPlayback(bridge: bridge, playback: try device.openPlayback())
+        var link = DeviceLink(.speaker, bridge)
+        do {
+            return SharedPlayback(try device.openPlayback(), bridge: bridge, link: link)
+        } catch {
+            link.fails()
+            throw error
+        }
     }
 
     func deactivate() {
@@ -57,64 +63,96 @@ struct SharedDevice<Device: AudioDevice>: AudioDevice {
     }
 }
 
-/// The microphone of one voice. Lives on the capture thread.
-final class SharedCapture<Capture: AudioCapture>: AudioCapture {
+/// Whether one sound device of a voice works, told at each change.
+private struct DeviceLink {
+    private let part: SoundChange.Part
     private let bridge: SoundBridge
-    private var capture: Capture
-    private var delivers = false
-    /// Reads in a row in which nothing came in time.
+    private let call: Int
+    private var works: Bool?
+    /// Frames in a row that did not pass in time.
     private var missedCount = 0
 
-    /// A stall of the machine is no loss: half a second of reads that wait 100 ms each.
-    private static var missedLimit: Int { 5 }
+    /// A stall of the machine is no loss: half a second of frames that are waited for 100 ms each.
+    private static let missedLimit = 5
+
+    init(_ part: SoundChange.Part, _ bridge: SoundBridge) {
+        self.part = part
+        self.bridge = bridge
+        call = bridge.expectedCall
+    }
+
+    /// A frame passed, or did not within its time.
+    mutating func passed(_ isInTime: Bool) {
+        missedCount = isInTime ? 0 : missedCount + 1
+        if isInTime { note(true) } else if missedCount >= Self.missedLimit { note(false) }
+    }
+
+    mutating func fails() { note(false) }
+
+    private mutating func note(_ works: Bool) {
+        guard works != self.works else { return }
+        self.works = works
+        bridge.tell(SoundChange(part: part, works: works, call: call))
+    }
+}
+
+/// The microphone of one voice. Lives on the capture thread.
+struct SharedCapture<Capture: AudioCapture>: AudioCapture {
+    private let bridge: SoundBridge
+    private var capture: Capture
+    private var link: DeviceLink
 
     fileprivate init(_ capture: Capture, bridge: SoundBridge) {
         self.capture = capture
         self.bridge = bridge
+        link = DeviceLink(.microphone, bridge)
     }
 
-    deinit {
-        if delivers { bridge.microphone(delivers: false) }
-    }
-
-    func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
+    mutating func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         do {
-            guard let instant = try capture.read(into: frame) else {
-                missedCount += 1
-                if missedCount >= Self.missedLimit { note(false) }
-                return nil
-            }
-            missedCount = 0
-            bridge.meter.tookIn(frame)
-            note(true)
+            let instant = try capture.read(into: frame)
+            if instant != nil { bridge.meter.tookIn(frame) }
+            link.passed(instant != nil)
             return instant
         } catch {
-            note(false)
+            link.fails()
             throw error
         }
-    }
-
-    private func note(_ delivers: Bool) {
-        guard delivers != self.delivers else { return }
-        self.delivers = delivers
-        bridge.microphone(delivers: delivers)
     }
 }
 
 /// The speaker of one voice. Lives on the playback thread.
 struct SharedPlayback<Playback: AudioPlayback>: AudioPlayback {
-    fileprivate let bridge: SoundBridge
-    fileprivate var playback: Playback
+    private let bridge: SoundBridge
+    private var playback: Playback
+    private var link: DeviceLink
+
+    fileprivate init(_ playback: Playback, bridge: SoundBridge, link: DeviceLink) {
+        self.playback = playback
+        self.bridge = bridge
+        self.link = link
+    }
 
     mutating func awaitRoom() throws(AudioDeviceError) {
-        try playback.awaitRoom()
+        do {
+            try playback.awaitRoom()
+        } catch {
+            link.fails()
+            throw error
+        }
     }
 
     mutating func write(_ frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         let heard = SoundMeter.Loudness(of: UnsafeBufferPointer(frame))
         bridge.shape(frame, isQuiet: !heard.isSpeech)
-        guard let instant = try playback.write(frame) else { return nil }
-        bridge.meter.played(heard, at: instant)
-        return instant
+        do {
+            let instant = try playback.write(frame)
+            link.passed(instant != nil)
+            if let instant { bridge.meter.played(heard, at: instant) }
+            return instant
+        } catch {
+            link.fails()
+            throw error
+        }
     }
 }

@@ -2,14 +2,16 @@ import Synchronization
 import VoiceCore
 
 /// What lies between the sound device and the voices, seen from main: it says what the speaker is to let be heard beside the
-/// provider, whether the microphone delivers, and how loud both are.
+/// provider, whether microphone and speaker work, and how loud both are.
 ///
 /// One for the whole program. Main calls it; `SharedDevice` and the tones' thread do the rest on their own threads.
 final class SoundBridge: Sendable {
     let meter = SoundMeter()
-    /// Told at each change: whether the voice's microphone delivers. Read by one reader.
-    let microphoneChanges: AsyncStream<Bool>
-    private let microphoneChange: AsyncStream<Bool>.Continuation
+    /// Told at each change: whether a voice's microphone or speaker works. Read by one reader.
+    let changes: AsyncStream<SoundChange>
+    private let change: AsyncStream<SoundChange>.Continuation
+    /// The voice that is expected, or has the device.
+    private let call = Atomic(0)
     private let earcons: Earcons
     private let speaker = Mutex(Speaker())
     private let turn = Mutex(SoundTurn())
@@ -26,13 +28,15 @@ final class SoundBridge: Sendable {
     init(earcons: Earcons, playTones: (@Sendable (SoundBridge) -> Void)? = nil) {
         self.earcons = earcons
         self.playTones = playTones
-        (microphoneChanges, microphoneChange) = AsyncStream.makeStream()
+        (changes, change) = AsyncStream.makeStream()
     }
 
     // MARK: On main
 
     /// A voice is about to be opened: tones leave the device to it, its speaker plays them, and the notice.
-    func expectVoice() {
+    /// - Parameter call: what its changes are told under.
+    func expectVoice(_ call: Int) {
+        self.call.store(call, ordering: .relaxed)
         meter.startVoice()
         let tonesSound = turn.withLock {
             $0.isVoiceExpected = true
@@ -83,9 +87,12 @@ final class SoundBridge: Sendable {
 
     // MARK: On the threads of sound
 
-    /// The microphone delivers, or no longer does. At a change only: this may allocate.
-    func microphone(delivers: Bool) {
-        microphoneChange.yield(delivers)
+    /// What a voice that opens the device now tells its changes under.
+    var expectedCall: Int { call.load(ordering: .relaxed) }
+
+    /// Microphone or speaker works, or no longer does. At a change only: this may allocate.
+    func tell(_ change: SoundChange) {
+        self.change.yield(change)
     }
 
     /// Gives a voice's frame the shape in which it is heard; never allocates.
@@ -128,6 +135,19 @@ final class SoundBridge: Sendable {
         guard let playTones, speaker.withLock({ !$0.mix.isEmpty }), turn.withLock({ $0.takeForTones() }) else { return }
         playTones(self)
     }
+}
+
+/// A sound device of a voice works from now on, or no longer does.
+struct SoundChange: Equatable, Sendable {
+    enum Part: Equatable, Sendable {
+        case microphone
+        case speaker
+    }
+
+    var part: Part
+    var works: Bool
+    /// The voice's number, as `SoundBridge.expectVoice` was given it.
+    var call: Int
 }
 
 /// A frame on its way into the lock.

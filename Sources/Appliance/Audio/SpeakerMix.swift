@@ -2,11 +2,36 @@
 ///
 /// Of earcons the newest is heard: it takes the place of the one before without a click. The notice sounds beside them.
 struct SpeakerMix: Sendable {
-    /// A sound that is being played: where in the samples it has got to.
+    /// A sound that is being played: where in the samples it has got to. `place` is only lent, so that nothing is freed here.
     private struct Sound {
-        var position: Int
-        var end: Int
-        var isOver: Bool { position >= end }
+        let place: Earcons.Place
+        private var part = 0
+        private var position: Int
+
+        /// - Returns: nil for a place without a sample.
+        init?(_ place: Earcons.Place) {
+            self.place = place
+            position = place.first?.lowerBound ?? 0
+            skipWhatIsOver()
+            if isOver { return nil }
+        }
+
+        var isOver: Bool { part >= place.count }
+
+        mutating func next(_ samples: UnsafeBufferPointer<Int16>) -> Int {
+            guard !isOver, position < samples.count else { return 0 }
+            let sample = samples[position]
+            position += 1
+            skipWhatIsOver()
+            return Int(sample)
+        }
+
+        private mutating func skipWhatIsOver() {
+            while part < place.count, position >= place[part].upperBound {
+                part += 1
+                if part < place.count { position = place[part].lowerBound }
+            }
+        }
     }
 
     /// 5 ms: too short to be heard, long enough not to click.
@@ -21,13 +46,13 @@ struct SpeakerMix: Sendable {
     /// Whether there is nothing to be heard.
     var isEmpty: Bool { earcon == nil && notice == nil && fading == nil }
 
-    mutating func play(_ place: Range<Int>) {
+    mutating func play(_ place: Earcons.Place) {
         cutEarcon()
-        earcon = Sound(position: place.lowerBound, end: place.upperBound)
+        earcon = Sound(place)
     }
 
-    mutating func playNotice(_ place: Range<Int>) {
-        notice = Sound(position: place.lowerBound, end: place.upperBound)
+    mutating func playNotice(_ place: Earcons.Place) {
+        notice = Sound(place)
     }
 
     /// Ends what is heard, without a click.
@@ -67,14 +92,9 @@ struct SpeakerMix: Sendable {
     }
 
     private static func next(of sound: inout Sound?, _ samples: UnsafeBufferPointer<Int16>) -> Int {
-        guard var playing = sound else { return 0 }
-        guard !playing.isOver, playing.position < samples.count else {
-            sound = nil
-            return 0
-        }
-        let sample = samples[playing.position]
-        playing.position += 1
-        sound = playing.isOver ? nil : playing
-        return Int(sample)
+        guard sound != nil else { return 0 }
+        let sample = sound?.next(samples) ?? 0
+        if sound?.isOver == true { sound = nil }
+        return sample
     }
 }

@@ -5,7 +5,7 @@ extension Kiosk {
     mutating func opened(in voice: PBVoiceState, at now: Instant) -> [KioskEffect] {
         switch state {
         case .connecting(let gate, let until):
-            state = .talking(gate, .connecting(until: until))
+            state = .talking(gate, .connecting(until: min(until, now + Self.pathLimit)))
             return follow(voice, at: now)
         // Whoever gave `connect` up hears `refused`, even where a voice came of it.
         case .idle, .talking, .closing, .fault, .ended: return []
@@ -35,7 +35,7 @@ extension Kiosk {
             case .disconnected:
                 if link == .connected { state = .talking(gate, .disconnected) }
                 return []
-            case .failed: return close(.lost, then: .fault(.provider), at: now)
+            case .failed: return close(.lost, then: .fault(.unreachable), at: now)
             case .closed:
                 state = .idle
                 return [.close(.ended)]
@@ -46,27 +46,15 @@ extension Kiosk {
         }
     }
 
-    /// The microphone of the voice delivers, or no longer does.
-    mutating func follow(microphone delivers: Bool) -> [KioskEffect] {
-        switch (microphone, delivers) {
-        case (_, true): microphone = .delivering
-        case (.delivering, false), (.lost, false):
-            // Before the voice is there it is the one before that has let go.
-            if case .talking = state { microphone = .lost } else { microphone = .awaited }
-        case (.awaited, false): break
-        }
-        return []
-    }
-
     mutating func wake(at now: Instant) -> [KioskEffect] {
         guard let deadline, deadline <= now else { return [] }
         switch state {
         case .connecting(let gate, let until):
-            if until <= now { return cancelConnect(then: .fault(.backend), at: now) }
+            if until <= now { return cancelConnect(then: .fault(.unreachable), at: now) }
             state = .connecting(gate.woken(settings, at: now), until: until)
             return []
         case .talking(let gate, .connecting(let until)):
-            if until <= now { return close(.neverConnected, then: .fault(.provider), at: now) }
+            if until <= now { return close(.neverConnected, then: .fault(.unreachable), at: now) }
             state = .talking(gate.woken(settings, at: now), .connecting(until: until))
             return []
         case .talking(let gate, let link):

@@ -40,33 +40,37 @@ struct Kiosk: Sendable {
         case end
     }
 
-    /// What is known of the latest voice's microphone.
-    enum Microphone: Equatable, Sendable {
-        /// It has not delivered yet.
+    /// What is known of a sound device of the latest voice.
+    enum Device: Equatable, Sendable {
+        /// It has neither worked nor failed yet.
         case awaited
-        case delivering
-        /// It did, and no longer does.
+        case working
+        /// It cannot be had, or no longer.
         case lost
     }
 
-    /// A voice that is not connected this long after the press is given up: the bound that RFC 7675 5.1 sets on sending to
-    /// somebody who does not answer.
+    /// A voice that is not there this long after the press is given up: the bound that RFC 7675 5.1 sets on sending to somebody who
+    /// does not answer.
     static let connectLimit: Duration = .seconds(30)
+    /// A voice that is there and not connected this long after is given up: the visitor still stands at the button.
+    static let pathLimit: Duration = .seconds(10)
     /// How long a voice's own close is waited for; a stalled sound device may hold it up for a second.
     static let closeLimit: Duration = .seconds(2)
-    /// How long a fault is shown: long enough to count its flicks twice.
-    static let faultShown: Duration = .seconds(10)
+    /// How long a fault is shown: long enough to count the flicks of any of them twice.
+    static let faultShown: Duration = .seconds(15)
 
     /// Changed by the machine's own files alone.
     var state: State
     /// Changed by the machine's own files alone.
-    var microphone: Microphone
+    var microphone: Device
+    /// Changed by the machine's own files alone.
+    var speaker = Device.awaited
     /// The number of the latest voice asked for; news of earlier ones are of no interest.
     private(set) var call: Int
     let settings: Configuration.Talk
 
     init(
-        _ settings: Configuration.Talk, state: State = .idle, call: Int = 0, microphone: Microphone = .awaited
+        _ settings: Configuration.Talk, state: State = .idle, call: Int = 0, microphone: Device = .awaited
     ) {
         self.settings = settings
         self.state = state
@@ -108,18 +112,23 @@ struct Kiosk: Sendable {
         switch state {
         case .idle, .ended, .closing(_, .idle), .closing(_, .end): .muted
         // What is said is kept already.
-        case .connecting(let gate, _), .talking(let gate, .connecting):
-            gate.isOpen && microphone == .delivering ? .open : .connecting
-        case .talking(_, .disconnected), .closing(_, .connect): .connecting
+        case .connecting(let gate, _), .talking(let gate, .connecting): isHeard(gate) ? .open : .connecting
+        // What is said is sent all the same.
+        case .talking(let gate, .disconnected): LEDPattern(isHeard: isHeard(gate), notice: .connecting)
+        case .closing(_, .connect): .connecting
         case .talking(let gate, .connected):
-            switch microphone {
-            case .delivering: gate.isOpen ? .open : .muted
-            case .awaited: gate.isOpen ? .connecting : .muted
-            case .lost: .fault(.microphone)
+            if microphone == .lost {
+                .fault(.microphoneLost)
+            } else if speaker == .lost {
+                LEDPattern(isHeard: isHeard(gate), notice: .fault(.speakerLost))
+            } else {
+                LEDPattern(isHeard: isHeard(gate), notice: gate.isOpen && !isHeard(gate) ? .connecting : nil)
             }
         case .fault(let fault, _), .closing(_, .fault(let fault)): .fault(fault)
         }
     }
+
+    private func isHeard(_ gate: Gate) -> Bool { gate.isOpen && microphone == .working }
 
     /// The gate of the voice that is open or being opened.
     private var gate: Gate? {
@@ -136,11 +145,12 @@ struct Kiosk: Sendable {
         case .idle, .connecting, .talking, .closing, .fault: break
         }
         if pattern != before.pattern {
-            switch pattern {
-            case .open: return .open
-            case .connecting: return .connecting
-            case .fault(let fault): return .fault(fault)
-            case .muted: return gate == nil ? .ended : .shut
+            switch pattern.notice {
+            case .connecting where before.pattern.notice != .connecting: return .connecting
+            case .fault(let fault) where before.pattern.fault != fault: return .fault(fault)
+            case .connecting, .fault, nil:
+                if pattern.isHeard { return .open }
+                return gate == nil ? .ended : .shut
             }
         }
         if let gate, gate.isWarned, before.gate?.isWarned == false { return .limit }
@@ -154,7 +164,6 @@ struct Kiosk: Sendable {
         case .released: return release(at: now)
         case .heard: return change { $0.heard(at: now) }
         case .spoken: return change { $0.spoken(at: now) }
-        case .microphone(let delivers): return follow(microphone: delivers)
         case .timer: return wake(at: now)
         case .quit: return quit(at: now)
         case .voice(let news, let call):
@@ -163,7 +172,10 @@ struct Kiosk: Sendable {
             case .opened(let state): return opened(in: state, at: now)
             case .refused(let fault): return refused(fault, at: now)
             case .state(let state): return follow(state, at: now)
+            case .microphone(let delivers): microphone = delivers ? .working : .lost
+            case .speaker(let takes): speaker = takes ? .working : .lost
             }
+            return []
         }
     }
 
@@ -172,6 +184,7 @@ struct Kiosk: Sendable {
     mutating func connect(_ gate: Gate, at now: Instant) -> [KioskEffect] {
         call += 1
         microphone = .awaited
+        speaker = .awaited
         state = .connecting(gate, until: now + Self.connectLimit)
         return [.connect(call: call, muted: !gate.isOpen)]
     }

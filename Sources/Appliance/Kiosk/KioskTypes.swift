@@ -9,8 +9,6 @@ enum KioskEvent: Equatable, Sendable {
     case heard
     /// Somebody spoke into the microphone.
     case spoken
-    /// The voice's microphone delivers sound from now on, or no longer does.
-    case microphone(Bool)
     /// `Kiosk.deadline` has come.
     case timer
     /// The program is to end.
@@ -27,6 +25,10 @@ enum VoiceNews: Equatable, Sendable {
     case refused(Fault)
     /// The connection's state changed.
     case state(PBVoiceState)
+    /// Its microphone delivers sound from now on, or no longer does.
+    case microphone(Bool)
+    /// Its speaker takes sound from now on, or no longer does.
+    case speaker(Bool)
 }
 
 /// What the kiosk wants done, in this order.

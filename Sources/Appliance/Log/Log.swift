@@ -6,7 +6,9 @@ import VoiceCore
 /// From any thread but the real-time ones: a line may wait for the console or the journal's socket.
 struct Log: Sendable {
     /// Whoever takes a finished line: the console, the journal, or a test.
-    typealias Sink = @Sendable (_ level: LogLevel, _ sentence: String) -> Void
+    ///
+    /// `messageID`: what the journal's catalog knows the line by, where it has an entry for it.
+    typealias Sink = @Sendable (_ level: LogLevel, _ sentence: String, _ messageID: String?) -> Void
 
     private let threshold: LogLevel
     private let sink: Sink
@@ -27,9 +29,9 @@ struct Log: Sendable {
             }
         threshold = configuration.level
         if toJournal {
-            sink = { level, sentence in Journal.send(sentence, priority: level.priority) }
+            sink = { Journal.send($1, priority: $0.priority, messageID: $2) }
         } else {
-            sink = { level, sentence in console.write(line: level < .info ? "\(level): \(sentence)" : sentence) }
+            sink = { level, sentence, _ in console.write(line: level < .info ? "\(level): \(sentence)" : sentence) }
         }
     }
 
@@ -38,9 +40,16 @@ struct Log: Sendable {
     func info(_ sentence: @autoclosure () -> String) { write(.info, sentence) }
     func debug(_ sentence: @autoclosure () -> String) { write(.debug, sentence) }
 
-    private func write(_ level: LogLevel, _ sentence: () -> String) {
+    /// What the LED shows from now on, under the fault's MESSAGE_ID; what exactly went wrong is said in a line of its own.
+    func fault(_ fault: Fault) {
+        write(
+            .warning, { "Fault \(fault.printedCode), \(fault.rawValue): \(fault.sentence)." },
+            messageID: fault.messageID)
+    }
+
+    private func write(_ level: LogLevel, _ sentence: () -> String, messageID: String? = nil) {
         guard level <= threshold else { return }
-        sink(level, PrintableText.of(sentence()))
+        sink(level, PrintableText.of(sentence()), messageID)
     }
 }
 

@@ -11,8 +11,9 @@ enum Happening: Equatable, Sendable {
     case led(LEDPattern)
     /// An earcon is let be heard as soon as the speaker can be had.
     case tone(Earcon)
-    /// The voice's microphone delivers from now on, or no longer does.
-    case microphone(delivers: Bool)
+    /// The voice's microphone or speaker works from now on, or no longer does.
+    case microphone(works: Bool)
+    case speaker(works: Bool)
     /// The provider's voice sounds for the first time in this voice.
     case firstSound
     case level(SoundMeter.Reading)

@@ -21,6 +21,7 @@ final class KioskService {
     private let inbox: AsyncStream<Turn>.Continuation
     private var timer: (deadline: Instant, task: Task<Void, Never>)?
     private let metering: Metering
+    private var speech = SpeechPresence()
     /// The voice that was asked for last.
     private var call: Call?
     /// Closes of which the backend has not answered yet.
@@ -86,7 +87,10 @@ final class KioskService {
             quit()
         }
         let listening = Task {
-            for await delivers in sound.microphoneChanges { post(.microphone(delivers)) }
+            for await change in sound.changes {
+                let news: VoiceNews = change.part == .microphone ? .microphone(change.works) : .speaker(change.works)
+                post(.voice(news, call: change.call))
+            }
         }
         let turning = Task {
             while (try? await Task.sleep(for: health.period, clock: SuspendingClock())) != nil { inbox.yield(.health) }
@@ -140,10 +144,12 @@ final class KioskService {
         switch timed.event {
         case .pressed: announce(.button(isPressed: true), at: timed.at)
         case .released: announce(.button(isPressed: false), at: timed.at)
-        case .microphone(let delivers): announce(.microphone(delivers: delivers), at: timed.at)
+        case .voice(.microphone(let works), _): announce(.microphone(works: works), at: timed.at)
+        case .voice(.speaker(let works), _): announce(.speaker(works: works), at: timed.at)
         case .heard, .spoken, .timer, .quit, .voice: break
         }
         let sentenceBefore = kiosk.state.sentence
+        let faultBefore = kiosk.pattern.fault
         var isLast = false
         for effect in kiosk.handle(timed.event, at: timed.at) {
             switch effect {
@@ -159,6 +165,7 @@ final class KioskService {
             }
         }
         setTimer()
+        if let fault = kiosk.pattern.fault, fault != faultBefore { log.fault(fault) }
         if kiosk.state.sentence != sentenceBefore { health.show(kiosk.state.sentence) }
         return isLast
     }
@@ -183,7 +190,8 @@ final class KioskService {
     private func connect(_ number: Int, muted: Bool) {
         let call = Call(number, isMuted: muted)
         self.call = call
-        sound.expectVoice()
+        sound.expectVoice(number)
+        speech = SpeechPresence()
         opener.mute(muted)
         call.task = Task { await open(call) }
         metering.start(
@@ -207,12 +215,12 @@ final class KioskService {
     private func take(_ reading: SoundMeter.Reading) {
         announce(.level(reading))
         if reading.speakerDBFS > SoundMeter.heardDBFS { post(.heard) }
-        if reading.microphoneDBFS > SoundMeter.heardDBFS { post(.spoken) }
+        if speech.hears(reading.microphoneDBFS) { post(.spoken) }
     }
 
     /// Opens a voice; its outcome is posted exactly once.
     private func open(_ call: Call) async {
-        var fault = Fault.provider
+        var fault = Fault.unreachable
         do throws(PBVoiceError) {
             let voice = try await opener.connect(
                 { [weak self, backend] offer in

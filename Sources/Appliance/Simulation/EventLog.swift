@@ -37,11 +37,14 @@ final class EventLog: HappeningWatcher {
             ["event": .text("button"), "change": .text(isPressed ? "pressed" : "released")]
         case .state(let state): ["event": .text("state"), "state": .text(state.rawValue)]
         case .voice(let id): ["event": .text("voice"), "id": .text(id)]
-        case .led(.fault(let fault)):
-            ["event": .text("led"), "pattern": .text("fault"), "fault": .text(fault.rawValue)]
-        case .led(let pattern): ["event": .text("led"), "pattern": .text(pattern.word)]
+        case .led(let pattern):
+            [
+                "event": .text("led"), "pattern": .text(pattern.word), "heard": .bool(pattern.isHeard),
+                "fault": pattern.fault.map { .text($0.rawValue) } ?? .null,
+            ]
         case .tone(let earcon): ["event": .text("tone"), "name": .text(earcon.name)]
-        case .microphone(let delivers): ["event": .text("microphone"), "delivers": .bool(delivers)]
+        case .microphone(let works): ["event": .text("microphone"), "works": .bool(works)]
+        case .speaker(let works): ["event": .text("speaker"), "works": .bool(works)]
         case .firstSound: ["event": .text("first_sound")]
         case .level(let reading):
             [

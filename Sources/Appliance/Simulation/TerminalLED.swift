@@ -35,7 +35,7 @@ final class TerminalLED: LED, HappeningWatcher {
         case .led(let pattern): shown.led = pattern
         case .level(let levels): shown.levels = levels
         case .ready: break
-        case .button, .voice, .tone, .microphone, .firstSound, .error, .closed: return
+        case .button, .voice, .tone, .microphone, .speaker, .firstSound, .error, .closed: return
         }
         guard !console.isTerminal else {
             console.draw(live: Self.line(shown, isLit: shown.blink.isLit(after: Instant.now() - patternSince)))
@@ -56,7 +56,7 @@ final class TerminalLED: LED, HappeningWatcher {
     nonisolated static func line(_ picture: Picture, isLit: Bool) -> String {
         let light = isLit ? "\u{1B}[31m●\u{1B}[0m" : "○"  // red (ECMA-48 8.3.117)
         let state = padded(picture.state, to: 12)
-        let led = padded(picture.led.said, to: 16)
+        let led = padded(picture.led.said, to: 18)
         guard let levels = picture.levels else { return "\(light) \(led) \(state)" }
         return "\(light) \(led) \(state) microphone \(bar(levels.microphoneDBFS)) speaker \(bar(levels.speakerDBFS))"
     }

@@ -15,13 +15,17 @@ public enum Journal {
     }
 
     /// Sends one message; where there is no journal it is lost, as the sender can do nothing about it.
-    /// - Parameter priority: as syslog counts, 0 to 7.
-    public static func send(_ message: String, priority: Int) {
-        send(fields: [("MESSAGE", message), ("PRIORITY", "\(priority)"), ("SYSLOG_IDENTIFIER", "talkpost")])
+    /// - Parameters:
+    ///   - priority: as syslog counts, 0 to 7.
+    ///   - messageID: 32 hexadecimal digits by which the journal's catalog explains the message (sd-journal(3)); nil: it does not.
+    public static func send(_ message: String, priority: Int, messageID: String? = nil) {
+        var fields = [("MESSAGE", message), ("PRIORITY", "\(priority)"), ("SYSLOG_IDENTIFIER", "talkpost")]
+        if let messageID { fields.append(("MESSAGE_ID", messageID)) }
+        send(fields: fields)
     }
 
-    private static func send(fields: [(name: String, value: String)]) {
-        let texts = fields.map { Array("\($0.name)=\($0.value)".utf8) }
+    private static func send(fields: [(String, String)]) {
+        let texts = fields.map { Array("\($0)=\($1)".utf8) }
         let total = texts.reduce(0) { $0 + $1.count }
         withUnsafeTemporaryAllocation(byteCount: total, alignment: 1) { bytes in
             var parts: [iovec] = []

@@ -8,7 +8,7 @@ import VoiceCore
     private let earcons = Earcons(Configuration.Tones(volume: 100)) { _ in }
 
     private func samples(_ earcon: Earcon) throws -> [Int16] {
-        Array(earcons.samples[try #require(earcons.place(of: earcon))])
+        try #require(earcons.place(of: earcon)).flatMap { earcons.samples[$0] }
     }
 
     private func write(_ value: Int16, _ count: Int, to playback: inout some AudioPlayback) throws {
@@ -24,7 +24,7 @@ import VoiceCore
         let device = FakeDevice()
         let bridge = SoundBridge(earcons: earcons)
         let shared = SharedDevice(device, bridge: bridge)
-        bridge.expectVoice()
+        bridge.expectVoice(1)
         bridge.play(.open)
         var playback = try shared.openPlayback()
         try write(0, 20, to: &playback)
@@ -39,7 +39,7 @@ import VoiceCore
         let device = FakeDevice()
         let bridge = SoundBridge(earcons: earcons)
         let shared = SharedDevice(device, bridge: bridge)
-        bridge.expectVoice()
+        bridge.expectVoice(1)
         var playback = try shared.openPlayback()
         try write(3277, 2, to: &playback)
         bridge.silenceSpeech()
@@ -57,7 +57,7 @@ import VoiceCore
         for _ in 0..<2 {
             let device = FakeDevice()
             let shared = SharedDevice(device, bridge: bridge)
-            bridge.expectVoice()
+            bridge.expectVoice(1)
             var playback = try shared.openPlayback()
             try write(0, 2, to: &playback)
             #expect(device.played == [Int16](repeating: 700, count: 480) + [Int16](repeating: 0, count: 480))
@@ -67,32 +67,33 @@ import VoiceCore
 
     @Test func theMicrophoneIsToldAtItsFirstFrameAndWhenNothingComes() async throws {
         let bridge = SoundBridge(earcons: earcons)
+        bridge.expectVoice(7)
         do {
-            let capture = try SharedDevice(FakeDevice(), bridge: bridge).openCapture()
+            var capture = try SharedDevice(FakeDevice(), bridge: bridge).openCapture()
             var frame = [Int16](repeating: 0, count: 480)
             for _ in 0..<11 { _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) } }
             #expect(throws: AudioDeviceError.self) {
                 _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) }
             }
         }
-        var changes: [Bool] = []
-        for await change in bridge.microphoneChanges {
+        var changes: [SoundChange] = []
+        for await change in bridge.changes {
             changes.append(change)
             if changes.count == 4 { break }
         }
-        #expect(changes == [true, false, true, false])
+        #expect(changes == [true, false, true, false].map { SoundChange(part: .microphone, works: $0, call: 7) })
     }
 
-    @Test func aMicrophoneThatIsLetGoOfNoLongerDelivers() async throws {
+    @Test func aSpeakerThatCannotBeHadIsToldAndSoIsItsReturn() async throws {
         let bridge = SoundBridge(earcons: earcons)
-        do {
-            let capture = try SharedDevice(FakeDevice(), bridge: bridge).openCapture()
-            var frame = [Int16](repeating: 0, count: 480)
-            _ = try frame.withUnsafeMutableBufferPointer { try capture.read(into: $0) }
-        }
-        var changes = bridge.microphoneChanges.makeAsyncIterator()
-        #expect(await changes.next() == true)
-        #expect(await changes.next() == false)
+        bridge.expectVoice(3)
+        let refusing = FakeDevice(refusal: AudioDeviceError(.absent, "There is none."))
+        #expect(throws: AudioDeviceError.self) { _ = try SharedDevice(refusing, bridge: bridge).openPlayback() }
+        var playback = try SharedDevice(FakeDevice(), bridge: bridge).openPlayback()
+        try write(0, 2, to: &playback)
+        var changes = bridge.changes.makeAsyncIterator()
+        #expect(await changes.next() == SoundChange(part: .speaker, works: false, call: 3))
+        #expect(await changes.next() == SoundChange(part: .speaker, works: true, call: 3))
     }
 
     @Test func theEndWaitsUntilTheDeviceIsPutBackAndLetsNoToneBegin() async throws {
@@ -133,11 +134,11 @@ import VoiceCore
     @Test func aVoiceTakesTheSpeakerOverAfterTheFrameThatIsBeingPlayed() throws {
         let holder = Mutex<SoundBridge?>(nil)
         let device = FakeDevice { count in
-            if count == 3 { holder.withLock { $0 }?.expectVoice() }
+            if count == 3 { holder.withLock { $0 }?.expectVoice(1) }
         }
         let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
         holder.withLock { $0 = bridge }
-        bridge.play(.fault(.network))
+        bridge.play(.fault(.noNetwork))
         #expect(device.played.count == 4 * 480)
         #expect(device.played.suffix(240).allSatisfy { $0 == 0 })
         #expect(bridge.turn { $0.holder } == .nobody)
@@ -153,7 +154,7 @@ import VoiceCore
         let device = FakeDevice()
         let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
         let shared = SharedDevice(device, bridge: bridge)
-        bridge.expectVoice()
+        bridge.expectVoice(1)
         _ = try shared.openCapture()
         try shared.activate(.app)
         var playback = try shared.openPlayback()
@@ -170,11 +171,11 @@ import VoiceCore
         let starts = Atomic(0)
         let bridge = SoundBridge(earcons: earcons) { _ in starts.add(1, ordering: .relaxed) }
         let refusing = FakeDevice(refusal: AudioDeviceError(.busy, "Another program holds it."))
-        bridge.expectVoice()
+        bridge.expectVoice(1)
         #expect(throws: AudioDeviceError.self) { _ = try SharedDevice(refusing, bridge: bridge).openCapture() }
         #expect(starts.load(ordering: .relaxed) == 0)
         bridge.dismissVoice()
-        bridge.play(.fault(.microphone))
+        bridge.play(.fault(.microphoneDenied))
         #expect(starts.load(ordering: .relaxed) == 1)
         bridge.play(.ended)
         #expect(starts.load(ordering: .relaxed) == 1)

@@ -14,7 +14,7 @@ import Testing
     @Test func aSoundIsAddedOnceFromItsBeginningToItsEnd() {
         let samples = (0..<1000).map { Int16($0) }
         var mix = SpeakerMix()
-        mix.play(100..<700)
+        mix.play([100..<150, 150..<150, 150..<700])
         let heard = mixed(&mix, into: 5, samples) + mixed(&mix, into: 5, samples)
         let sound: [Int16] = samples[100..<700].map { $0 + 5 }
         #expect(heard == sound + [Int16](repeating: 5, count: 360))
@@ -24,16 +24,16 @@ import Testing
     @Test func aSumBeyondFullScaleStaysAtIt() {
         let samples = [Int16](repeating: 30_000, count: 480)
         var mix = SpeakerMix()
-        mix.play(0..<480)
+        mix.play([0..<480])
         #expect(mixed(&mix, into: 30_000, samples) == [Int16](repeating: .max, count: 480))
     }
 
     @Test func theNewestEarconTakesThePlaceOfTheOneBeforeWithoutAJump() {
         let samples = [Int16](repeating: 10_000, count: 2000) + [Int16](repeating: 0, count: 2000)
         var mix = SpeakerMix()
-        mix.play(0..<2000)
+        mix.play([0..<2000])
         _ = mixed(&mix, samples)
-        mix.play(2000..<4000)
+        mix.play([2000..<4000])
         let heard = mixed(&mix, samples)
         #expect(heard[0] == 10_000)
         #expect(zip(heard, heard.dropFirst()).allSatisfy { abs(Int($0) - Int($1)) <= 42 })
@@ -43,8 +43,8 @@ import Testing
     @Test func theNoticeSoundsBesideAnEarcon() {
         let samples = [Int16](repeating: 1000, count: 480)
         var mix = SpeakerMix()
-        mix.playNotice(0..<480)
-        mix.play(0..<240)
+        mix.playNotice([0..<480])
+        mix.play([0..<240])
         let heard = mixed(&mix, samples)
         let expected: [Int16] = [Int16](repeating: 2000, count: 240) + [Int16](repeating: 1000, count: 240)
         #expect(heard == expected)

@@ -20,7 +20,7 @@ import VoiceCore
         HealthWatch(
             looks: [(.sound, { site.sound })], watchdogPeriod: period, threads: { site.threads },
             send: { site.sent.append($0) },
-            log: Log(.info) { _, line in lines.all.withLock { $0.append(line) } })
+            log: Log(.info) { _, line, _ in lines.all.withLock { $0.append(line) } })
     }
 
     private func instant(_ seconds: Int64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }

@@ -24,7 +24,7 @@ struct Bench {
 
     mutating func connect() {
         _ = send(.pressed)
-        _ = send(.microphone(true))
+        _ = news(.microphone(true))
         _ = news(.opened(.connecting))
         _ = news(.state(.connected))
     }

@@ -19,7 +19,7 @@ import VoiceCore
     @Test func aTapInAutoActsAsToggle() {
         var bench = Bench(.auto)
         #expect(bench.tap() == [.connect(call: 1, muted: false), .light(.connecting)])
-        #expect(bench.send(.microphone(true)) == [.light(.open)])
+        #expect(bench.news(.microphone(true)) == [.light(.open)])
         _ = bench.news(.opened(.connected))
         #expect(bench.wait(.seconds(20)) == [])
         #expect(bench.tap() == [.close(.pressed), .light(.muted)])
@@ -110,14 +110,14 @@ import VoiceCore
         var bench = Bench(.auto)
         _ = bench.tap()
         #expect(bench.tap() == [.cancelConnect, .light(.muted)])
-        #expect(bench.news(.refused(.provider)) == [])
+        #expect(bench.news(.refused(.providerError)) == [])
         #expect(bench.kiosk.state == .idle)
     }
 
     @Test func whatIsSaidWhileConnectingIsKeptFromTheTapOn() {
         var bench = Bench(.auto)
         _ = bench.tap()
-        #expect(bench.send(.microphone(true)) == [.light(.open)])
+        #expect(bench.news(.microphone(true)) == [.light(.open)])
         #expect(bench.news(.opened(.connecting)) == [])
         #expect(bench.kiosk.pattern == .open)
     }
@@ -136,8 +136,18 @@ import VoiceCore
 
     @Test func aLostMicrophoneIsAFaultUntilItIsBack() {
         var bench = Bench.talking(.hold)
-        #expect(bench.send(.microphone(false)) == [.light(.fault(.microphone))])
-        #expect(bench.send(.microphone(true)) == [.light(.open)])
+        #expect(bench.news(.microphone(false)) == [.light(.fault(.microphoneLost))])
+        #expect(bench.news(.microphone(true)) == [.light(.open)])
+    }
+
+    @Test func aLostSpeakerIsNamedWithoutALieAboutTheMicrophone() {
+        var bench = Bench.talking(.hold)
+        let heard = LEDPattern(isHeard: true, notice: .fault(.speakerLost))
+        #expect(bench.news(.speaker(false)) == [.light(heard)])
+        _ = bench.send(.released)
+        #expect(bench.wait(.seconds(1)) == [.mute(true), .light(.fault(.speakerLost))])
+        #expect(bench.news(.speaker(true)) == [.light(.muted)])
+        #expect(bench.takeEarcons() == [.connecting, .open, .fault(.speakerLost), .shut, .shut])
     }
 
     @Test func theMicrophoneOfTheVoiceBeforeSaysNothingAboutTheNext() {
@@ -145,9 +155,9 @@ import VoiceCore
         _ = bench.send(.pressed)
         _ = bench.news(.state(.closed))
         _ = bench.send(.pressed)
-        #expect(bench.send(.microphone(false)) == [])
+        #expect(bench.send(.voice(.microphone(true), call: 1)) == [])
         #expect(bench.kiosk.pattern == .connecting)
-        #expect(bench.send(.microphone(true)) == [.light(.open)])
+        #expect(bench.send(.voice(.microphone(true), call: 2)) == [.light(.open)])
     }
 
     @Test func everyChangeOfTheLEDIsHeard() {
@@ -162,7 +172,7 @@ import VoiceCore
         #expect(bench.takeEarcons() == [.connecting, .shut])
         _ = bench.news(.state(.failed))
         _ = bench.news(.state(.closed))
-        #expect(bench.takeEarcons() == [.fault(.provider)])
+        #expect(bench.takeEarcons() == [.fault(.unreachable)])
         _ = bench.wait(Kiosk.faultShown)
         #expect(bench.takeEarcons() == [.ended])
     }

@@ -30,21 +30,22 @@ import VoiceCore
         for (name, gate) in gates { add("connected, \(name)", .talking(gate, .connected)) }
         for (name, gate) in gates { add("disconnected, \(name)", .talking(gate, .disconnected)) }
         add("closing", .closing(until: now, then: .idle))
-        add("closing, then fault", .closing(until: now, then: .fault(.provider)))
+        add("closing, then fault", .closing(until: now, then: .fault(.unreachable)))
         for (name, gate) in gates {
             let kept: Kiosk.Gate = name == "tail" ? .tail(until: later) : gate
             add("closing, then connecting, \(name)", .closing(until: now, then: .connect(kept)))
         }
         add("closing, then end", .closing(until: now, then: .end))
-        add("fault", .fault(.provider, until: now))
+        add("fault", .fault(.unreachable, until: now))
         add("ended", .ended)
         return states
     }()
 
     static let events: [(name: String, event: KioskEvent)] = [
         ("pressed", .pressed), ("released", .released), ("heard", .heard), ("spoken", .spoken),
-        ("microphone lost", .microphone(false)), ("timer", .timer), ("quit", .quit),
-        ("opened", .voice(.opened(.connecting), call: 1)), ("refused", .voice(.refused(.backend), call: 1)),
+        ("microphone lost", .voice(.microphone(false), call: 1)), ("speaker lost", .voice(.speaker(false), call: 1)),
+        ("timer", .timer), ("quit", .quit),
+        ("opened", .voice(.opened(.connecting), call: 1)), ("refused", .voice(.refused(.unreachable), call: 1)),
         ("connected", .voice(.state(.connected), call: 1)), ("disconnected", .voice(.state(.disconnected), call: 1)),
         ("failed", .voice(.state(.failed), call: 1)), ("closed", .voice(.state(.closed), call: 1)),
     ]
@@ -95,7 +96,7 @@ import VoiceCore
         ]
         for (stateName, state) in states {
             for (eventName, event) in events {
-                var kiosk = Kiosk(Configuration.Talk(), state: state, call: 1, microphone: .delivering)
+                var kiosk = Kiosk(Configuration.Talk(), state: state, call: 1, microphone: .working)
                 let effects = kiosk.handle(event, at: now)
                 guard kiosk.state != state || !effects.isEmpty else { continue }
                 let sameName = kiosk.state == state ? "the same" : "the same, its time anew"
@@ -147,7 +148,7 @@ import VoiceCore
             let cells = TalkMode.allCases.map { mode in
                 var settings = Configuration.Talk()
                 settings.mode = mode
-                var kiosk = Kiosk(settings, state: turn.state, call: 1, microphone: .delivering)
+                var kiosk = Kiosk(settings, state: turn.state, call: 1, microphone: .working)
                 let effects = kiosk.handle(turn.event, at: now)
                 let isUnchanged = kiosk.state == turn.state && effects.isEmpty
                 return isUnchanged ? "" : ([name(kiosk.state)] + effects.map(name)).joined(separator: "; ")
@@ -195,7 +196,9 @@ import VoiceCore
 
     @Test func newsOfAnEarlierVoiceChangeNothing() {
         for (_, state) in Self.states {
-            for news: VoiceNews in [.opened(.connected), .refused(.backend)]
+            for news: VoiceNews in [
+                .opened(.connected), .refused(.unreachable), .microphone(true), .microphone(false), .speaker(false),
+            ]
                 + PBVoiceState.allCases.map(VoiceNews.state)
             {
                 var kiosk = Kiosk(Configuration.Talk(), state: state, call: 2)

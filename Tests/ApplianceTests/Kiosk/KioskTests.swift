@@ -7,7 +7,7 @@ import VoiceCore
     @Test func aPressOpensAVoiceAndTheLEDIsOpenOnceTheMicrophoneDelivers() {
         var bench = Bench(.hold)
         #expect(bench.send(.pressed) == [.connect(call: 1, muted: false), .light(.connecting)])
-        #expect(bench.send(.microphone(true)) == [.light(.open)])
+        #expect(bench.news(.microphone(true)) == [.light(.open)])
         #expect(bench.news(.opened(.connecting)) == [])
         #expect(bench.news(.state(.connected)) == [])
     }
@@ -83,7 +83,7 @@ import VoiceCore
     @Test func aReleaseWhileConnectingLetsItGoOnMuted() {
         var bench = Bench(.hold)
         _ = bench.send(.pressed)
-        _ = bench.send(.microphone(true))
+        _ = bench.news(.microphone(true))
         _ = bench.send(.released)
         #expect(bench.wait(.seconds(1)) == [.mute(true), .light(.connecting)])
         #expect(bench.news(.opened(.connecting)) == [])
@@ -96,34 +96,34 @@ import VoiceCore
     @Test func aRefusalIsShownForAWhileAndTheNextPressTriesAgain() {
         var bench = Bench(.hold)
         _ = bench.send(.pressed)
-        #expect(bench.news(.refused(.backend)) == [.light(.fault(.backend))])
+        #expect(bench.news(.refused(.unreachable)) == [.light(.fault(.unreachable))])
         #expect(bench.send(.released) == [])
         #expect(bench.send(.pressed) == [.connect(call: 2, muted: false), .light(.connecting)])
-        #expect(bench.news(.refused(.backend)) == [.light(.fault(.backend))])
+        #expect(bench.news(.refused(.unreachable)) == [.light(.fault(.unreachable))])
         #expect(bench.wait(Kiosk.faultShown) == [.light(.muted)])
     }
 
     @Test func aConnectThatNeverReturnsIsGivenUp() {
         var bench = Bench(.hold)
         _ = bench.send(.pressed)
-        #expect(bench.wait(Kiosk.connectLimit) == [.cancelConnect, .light(.fault(.backend))])
+        #expect(bench.wait(Kiosk.connectLimit) == [.cancelConnect, .light(.fault(.unreachable))])
         _ = bench.news(.refused(.refused))
-        #expect(bench.kiosk.pattern == .fault(.backend))
+        #expect(bench.kiosk.pattern == .fault(.unreachable))
     }
 
     @Test func aVoiceThatNeverConnectsIsGivenUp() {
         var bench = Bench(.hold)
         _ = bench.send(.pressed)
         _ = bench.news(.opened(.connecting))
-        #expect(bench.wait(Kiosk.connectLimit) == [.close(.neverConnected), .light(.fault(.provider))])
+        #expect(bench.wait(Kiosk.pathLimit) == [.close(.neverConnected), .light(.fault(.unreachable))])
     }
 
     @Test func aLostConnectionIsAFaultAndItsRecoveryIsSeen() {
         var bench = Bench.talking(.hold)
-        #expect(bench.news(.state(.disconnected)) == [.light(.connecting)])
+        #expect(bench.news(.state(.disconnected)) == [.light(LEDPattern(isHeard: true, notice: .connecting))])
         #expect(bench.news(.state(.connected)) == [.light(.open)])
         _ = bench.news(.state(.disconnected))
-        #expect(bench.news(.state(.failed)) == [.close(.lost), .light(.fault(.provider))])
+        #expect(bench.news(.state(.failed)) == [.close(.lost), .light(.fault(.unreachable))])
     }
 
     @Test func aProviderThatEndsTheVoiceLeavesTheKioskReady() {
@@ -207,7 +207,7 @@ import VoiceCore
             case 5, 6:
                 if case .connecting = bench.kiosk.state {
                     if random.below(4) == 0 {
-                        note(bench.news(.refused(.network)))
+                        note(bench.news(.refused(.noNetwork)))
                         openVoices -= 1
                     } else {
                         note(bench.news(.opened([.connecting, .connected, .failed, .closed][random.below(4)])))
@@ -217,11 +217,11 @@ import VoiceCore
                 note(bench.news(.state(PBVoiceState.allCases[random.below(6)])))
             case 9, 10:
                 delivers = random.below(3) > 0
-                note(bench.send(.microphone(delivers)))
+                note(bench.news(.microphone(delivers)))
             default: note(bench.wait(.milliseconds(random.below(3000))))
             }
             #expect((0...1).contains(openVoices))
-            if pattern == .open { #expect(!isMuted && delivers && openVoices == 1) }
+            if pattern.isHeard { #expect(!isMuted && delivers && openVoices == 1) }
             if case .idle = bench.kiosk.state {
                 #expect(openVoices == 0)
             } else {

@@ -2,12 +2,11 @@ import Hardware
 import Testing
 
 @testable import Appliance
-@testable import VoiceCore
 
 @Suite struct LEDPatternTests {
-    /// Every 10 ms of the pattern's first ten seconds: whether it is lit.
+    /// Every 10 ms of the pattern's first twenty seconds: whether it is lit.
     private func light(_ pattern: LEDPattern) -> [Bool] {
-        (0..<1000).map { pattern.blink.isLit(after: .milliseconds($0 * 10)) }
+        (0..<2000).map { pattern.blink.isLit(after: .milliseconds($0 * 10)) }
     }
 
     @Test func steadyDarkMeansHeardAndSteadyLightMeansNot() {
@@ -15,48 +14,36 @@ import Testing
         #expect(!light(.muted).contains(false))
     }
 
-    private static let flickering: [LEDPattern] = [.connecting] + Fault.allCases.map(LEDPattern.fault)
-
-    @Test(arguments: flickering)
-    func whatFlickersIsNeverDarkForLong(pattern: LEDPattern) {
+    @Test(arguments: LEDPattern.all)
+    func longTimesSayWhetherTheMicrophoneIsHeard(pattern: LEDPattern) {
         let light = light(pattern)
-        let darkRuns = light.split(separator: true).map(\.count)
-        #expect((darkRuns.max() ?? 0) <= 15)
-        #expect(light.filter { $0 }.count > 600)
+        let contrary = light.split(separator: !pattern.isHeard).map(\.count)
+        #expect((contrary.max() ?? 0) <= 15)
+        #expect(light.filter { $0 != pattern.isHeard }.count > 1200)
     }
 
     @Test func aPressIsSeenAtOnce() {
         #expect(!light(.connecting)[0])
     }
 
-    @Test func eachFaultHasAsManyFlicksBetweenPausesAsItsTable() {
+    @Test func noTwoLookAlike() {
+        #expect(Set(LEDPattern.all.map(light)).count == LEDPattern.all.count)
+    }
+
+    @Test(arguments: LEDPattern.all.filter { $0.fault != nil })
+    func aFaultsFlicksAreItsCode(pattern: LEDPattern) throws {
+        // What lies between two flicks, from one pause to the next.
+        let rests = light(pattern).split(separator: pattern.isHeard).map(\.count).drop { $0 < 200 }.dropFirst()
+        let period = rests.prefix { $0 < 200 }
+        let gap = try #require(period.firstIndex { $0 > 50 })
+        let code = try #require(pattern.fault).code
+        #expect(period.distance(from: period.startIndex, to: gap) + 1 == code.place)
+        #expect(period.distance(from: gap, to: period.endIndex) == code.detail)
+    }
+
+    @Test func aFaultIsShownForLongEnoughToCountItTwice() {
         for fault in Fault.allCases {
-            let turns = LEDPattern.fault(fault).blink.turns
-            #expect(turns.count == 2 * fault.flickCount)
-            #expect(turns[0] >= .seconds(1))
+            #expect(LEDPattern.fault(fault).blink.turns.reduce(.zero, +) * 2 <= Kiosk.faultShown)
         }
-        #expect(Set(Fault.allCases.map(\.flickCount)) == Set(2...8))
-    }
-
-    @Test(arguments: [
-        (PBVoiceError.Code.microphoneDenied, Fault.microphone), (.audioSession, .speaker), (.refused, .refused),
-        (.invalidAnswer, .provider), (.noNetwork, .network), (.unreachable, .provider), (.providerError, .provider),
-        (.invalidConfiguration, .setup),
-    ])
-    func eachErrorOfAVoiceHasItsFault(code: PBVoiceError.Code, fault: Fault) {
-        #expect(Fault(PBVoiceError(code, "")) == fault)
-    }
-
-    @Test(arguments: [
-        (BackendError.Kind.invalidConfiguration, Fault.setup), (.credential, .setup), (.dns, .backend),
-        (.unreachable, .backend), (.tls, .backend), (.timeout, .backend), (.noAnswer, .backend), (.refused, .refused),
-        (.invalidAnswer, .provider),
-    ])
-    func eachErrorOfTheBackendHasItsFault(kind: BackendError.Kind, fault: Fault) {
-        #expect(Fault(PBVoiceError(.refused, "", underlying: BackendError(kind, ""))) == fault)
-    }
-
-    @Test func whatWasGivenUpIsNoFault() {
-        #expect(Fault(PBVoiceError(.cancelled, "")) == nil)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 
     private func lines(_ threshold: LogLevel, _ body: (Log) -> Void) -> [String] {
         let lines = Lines()
-        body(Log(threshold) { level, sentence in lines.all.withLock { $0.append("\(level) \(sentence)") } })
+        body(Log(threshold) { level, sentence, _ in lines.all.withLock { $0.append("\(level) \(sentence)") } })
         return lines.all.withLock { $0 }
     }
 

@@ -98,7 +98,7 @@ import Testing
         let opener = VoiceOpener(
             connect: { (start, onError, onState) async throws(PBVoiceError) -> any OpenVoice in
                 onState(.connecting)
-                sound.microphone(delivers: true)
+                sound.tell(SoundChange(part: .microphone, works: true, call: sound.expectedCall))
                 let started: PBStartedVoice
                 do {
                     started = try await start("offer")
@@ -121,8 +121,8 @@ import Testing
         let service = KioskService(
             settings, button: button, led: diary, backend: backend, opener: opener, sound: sound,
             health: HealthWatch(
-                looks: [], watchdogPeriod: nil, threads: { [] }, send: { _ in }, log: Log(.error) { _, _ in }),
-            log: Log(.error) { _, _ in }, watchers: [button, diary])
+                looks: [], watchdogPeriod: nil, threads: { [] }, send: { _ in }, log: Log(.error) { _, _, _ in }),
+            log: Log(.error) { _, _, _ in }, watchers: [button, diary])
         let steps = Task { await button.run() }
         await service.run()
         await steps.value
@@ -135,7 +135,7 @@ import Testing
         let visit = try await visit("await ready\npress\nawait open\nawait connected\nrelease\nquit")
         // The microphone's word comes by a way of its own: its place among the voice's states is not fixed.
         #expect(
-            visit.happenings.filter { $0 != .microphone(delivers: true) && $0 != .led(.open) && $0 != .tone(.open) }
+            visit.happenings.filter { $0 != .microphone(works: true) && $0 != .led(.open) && $0 != .tone(.open) }
                 == [
                     .led(.muted), .ready, .button(isPressed: true), .led(.connecting), .tone(.connecting),
                     .state(.connecting), .voice(id: "voice-1"), .state(.connected), .button(isPressed: false),

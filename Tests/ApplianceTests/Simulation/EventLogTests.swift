@@ -11,13 +11,13 @@ import VoiceCore
             (.button(isPressed: false), #"{"at":12.000000345,"change":"released","event":"button"}"#),
             (.state(.disconnected), #"{"at":12.000000345,"event":"state","state":"disconnected"}"#),
             (.voice(id: "a\"\\\u{1}\né"), #"{"at":12.000000345,"event":"voice","id":"a\"\\\u0001\né"}"#),
-            (.led(.open), #"{"at":12.000000345,"event":"led","pattern":"open"}"#),
+            (.led(.open), #"{"at":12.000000345,"event":"led","fault":null,"heard":true,"pattern":"open"}"#),
             (
-                .led(.fault(.network)),
-                #"{"at":12.000000345,"event":"led","fault":"network","pattern":"fault"}"#
+                .led(.fault(.noNetwork)),
+                #"{"at":12.000000345,"event":"led","fault":"no_network","heard":false,"pattern":"fault"}"#
             ),
             (.tone(.limit), #"{"at":12.000000345,"event":"tone","name":"limit"}"#),
-            (.microphone(delivers: true), #"{"at":12.000000345,"delivers":true,"event":"microphone"}"#),
+            (.microphone(works: true), #"{"at":12.000000345,"event":"microphone","works":true}"#),
             (.firstSound, #"{"at":12.000000345,"event":"first_sound"}"#),
             (
                 .level(SoundMeter.Reading(microphoneDBFS: -20.149, speakerDBFS: -100)),

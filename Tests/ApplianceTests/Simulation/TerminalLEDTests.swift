@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func theLineFitsATerminal() {
-        var picture = TerminalLED.Picture(state: "disconnected", led: .fault(.microphone))
+        var picture = TerminalLED.Picture(state: "disconnected", led: .fault(.microphoneDenied))
         picture.levels = SoundMeter.Reading(microphoneDBFS: 0, speakerDBFS: 0)
         #expect(TerminalLED.line(picture, isLit: false).count < 80)
     }
