@@ -7,14 +7,14 @@ final class EventQueue: Sendable {
     /// Yields whenever something waits; ends when the voice's threads have ended.
     let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
-    private let waiting = Mutex<[VoiceEvent]>([])
+    private let waiting = Mutex<[RuntimeEvent]>([])
     private static let capacity = 64
 
     init() {
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    func push(_ event: VoiceEvent) {
+    func push(_ event: RuntimeEvent) {
         waiting.withLock { waiting in
             if waiting.count < Self.capacity { waiting.append(event) } else { waiting[Self.capacity - 1] = event }
         }
@@ -22,7 +22,7 @@ final class EventQueue: Sendable {
     }
 
     /// All that waits, oldest first.
-    func drain() -> [VoiceEvent] {
+    func drain() -> [RuntimeEvent] {
         waiting.withLock { waiting in
             defer { waiting.removeAll() }
             return waiting
@@ -35,7 +35,7 @@ final class EventQueue: Sendable {
 }
 
 /// What a voice's threads tell its face.
-enum VoiceEvent: Sendable {
+enum RuntimeEvent: Sendable {
     case state(PBVoiceState)
     case error(PBVoiceError)
 }

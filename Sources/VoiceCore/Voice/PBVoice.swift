@@ -55,7 +55,7 @@ public final class PBVoice {
         enter(.closed)
     }
 
-    private func deliver(_ event: VoiceEvent) {
+    private func deliver(_ event: RuntimeEvent) {
         switch event {
         case .error(let error): onError(error)
         case .state(let state): enter(state)
