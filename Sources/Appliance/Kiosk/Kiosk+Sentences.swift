@@ -21,6 +21,7 @@ extension CloseReason {
         case .pressed: "The visitor ended the voice."
         case .ended: "The provider ended the voice."
         case .lost: "The connection is lost: closing the voice."
+        case .expired: "The provider's session has lasted as long as it may: going on in a new voice."
         case .neverConnected: "The provider could not be reached in time: closing the voice."
         case .quit: "Closing the voice, as the talk post is about to end."
         }

@@ -35,7 +35,9 @@ extension Kiosk {
             case .disconnected:
                 if link == .connected { state = .talking(gate, .disconnected) }
                 return []
-            case .failed: return close(.lost, then: .fault(.unreachable), at: now)
+            case .failed:
+                return isInUse(gate, at: now) && link.wasUp
+                    ? renew(.lost, at: now) : close(.lost, then: .fault(.unreachable), at: now)
             case .closed:
                 state = .idle
                 return [.close(.ended)]
@@ -59,6 +61,7 @@ extension Kiosk {
             return []
         case .talking(let gate, let link):
             if let idleEnd = gate.idleEnd(settings), idleEnd <= now { return close(.idle, then: .idle, at: now) }
+            if let renewal, renewal <= now { return renew(.expired, at: now) }
             state = .talking(gate.woken(settings, at: now), link)
             return []
         case .closing(_, let afterwards): return go(on: afterwards, at: now)

@@ -65,6 +65,10 @@ struct Kiosk: Sendable {
     var microphone: Device
     /// Changed by the machine's own files alone.
     var speaker = Device.awaited
+    /// Until when the latest voice's session lasts; nil: nobody said. Changed by the machine's own files alone.
+    var expiry: Instant?
+    /// When somebody was last heard in the latest voice. Changed by the machine's own files alone.
+    var lastSound: Instant?
     /// The number of the latest voice asked for; news of earlier ones are of no interest.
     private(set) var call: Int
     let settings: Configuration.Talk
@@ -99,10 +103,7 @@ struct Kiosk: Sendable {
         case .connecting(let gate, let until), .talking(let gate, .connecting(let until)):
             gate.deadline(settings).map { min($0, until) } ?? until
         case .talking(let gate, .connected), .talking(let gate, .disconnected):
-            switch (gate.deadline(settings), gate.idleEnd(settings)) {
-            case (let a?, let b?): min(a, b)
-            case (let a, let b): a ?? b
-            }
+            [gate.deadline(settings), gate.idleEnd(settings), renewal].compactMap { $0 }.min()
         case .closing(let until, _), .fault(_, let until): until
         }
     }
@@ -146,7 +147,7 @@ struct Kiosk: Sendable {
         }
         if pattern != before.pattern {
             switch pattern.notice {
-            case .connecting where before.pattern.notice != .connecting: return .connecting
+            case .connecting where before.pattern.notice != .connecting || gate == nil: return .connecting
             case .fault(let fault) where before.pattern.fault != fault: return .fault(fault)
             case .connecting, .fault, nil:
                 if pattern.isHeard { return .open }
@@ -162,8 +163,12 @@ struct Kiosk: Sendable {
         switch event {
         case .pressed: return press(at: now)
         case .released: return release(at: now)
-        case .heard: return change { $0.heard(at: now) }
-        case .spoken: return change { $0.spoken(at: now) }
+        case .heard:
+            lastSound = now
+            return change { $0.heard(at: now) }
+        case .spoken:
+            lastSound = now
+            return change { $0.spoken(at: now) }
         case .timer: return wake(at: now)
         case .quit: return quit(at: now)
         case .voice(let news, let call):
@@ -172,6 +177,8 @@ struct Kiosk: Sendable {
             case .opened(let state): return opened(in: state, at: now)
             case .refused(let fault): return refused(fault, at: now)
             case .state(let state): return follow(state, at: now)
+            case .expires(let instant): expiry = instant
+            case .expired: return renew(.expired, at: now)
             case .microphone(let delivers): microphone = delivers ? .working : .lost
             case .speaker(let takes): speaker = takes ? .working : .lost
             }
@@ -185,6 +192,8 @@ struct Kiosk: Sendable {
         call += 1
         microphone = .awaited
         speaker = .awaited
+        expiry = nil
+        lastSound = nil
         state = .connecting(gate, until: now + Self.connectLimit)
         return [.connect(call: call, muted: !gate.isOpen)]
     }

@@ -25,6 +25,10 @@ enum VoiceNews: Equatable, Sendable {
     case refused(Fault)
     /// The connection's state changed.
     case state(PBVoiceState)
+    /// The provider says that its session can last until then.
+    case expires(Instant)
+    /// The provider's session is over, because no session lasts longer.
+    case expired
     /// Its microphone delivers sound from now on, or no longer does.
     case microphone(Bool)
     /// Its speaker takes sound from now on, or no longer does.
@@ -60,6 +64,8 @@ enum CloseReason: String, Equatable, Sendable, CaseIterable {
     case ended
     /// The connection failed for good.
     case lost
+    /// No session of the provider lasts longer: the next voice follows.
+    case expired
     /// It did not come up in time.
     case neverConnected
     /// The program ends, or nobody wants it any more.

@@ -47,7 +47,8 @@ import VoiceCore
         ("timer", .timer), ("quit", .quit),
         ("opened", .voice(.opened(.connecting), call: 1)), ("refused", .voice(.refused(.unreachable), call: 1)),
         ("connected", .voice(.state(.connected), call: 1)), ("disconnected", .voice(.state(.disconnected), call: 1)),
-        ("failed", .voice(.state(.failed), call: 1)), ("closed", .voice(.state(.closed), call: 1)),
+        ("failed", .voice(.state(.failed), call: 1)),
+        ("expired", .voice(.expired, call: 1)), ("closed", .voice(.state(.closed), call: 1)),
     ]
 
     private static func name(_ state: Kiosk.State) -> String {
@@ -198,6 +199,7 @@ import VoiceCore
         for (_, state) in Self.states {
             for news: VoiceNews in [
                 .opened(.connected), .refused(.unreachable), .microphone(true), .microphone(false), .speaker(false),
+                .expired, .expires(Self.now),
             ]
                 + PBVoiceState.allCases.map(VoiceNews.state)
             {

@@ -122,6 +122,8 @@ import VoiceCore
         var bench = Bench.talking(.hold)
         #expect(bench.news(.state(.disconnected)) == [.light(LEDPattern(isHeard: true, notice: .connecting))])
         #expect(bench.news(.state(.connected)) == [.light(.open)])
+        _ = bench.send(.released)
+        _ = bench.wait(.seconds(11))
         _ = bench.news(.state(.disconnected))
         #expect(bench.news(.state(.failed)) == [.close(.lost), .light(.fault(.unreachable))])
     }
