@@ -88,6 +88,8 @@ struct Talkpost {
             return fail(error.sentence)
         }
         watchers += parts.watchers
+        let captions = Self.captions(configuration.captions, log)
+        if let captions { watchers.append(captions) }
         PBVoice.audioDevice = parts.device
         PBVoice.configuration = VoiceConfiguration(configuration)
         PBVoice.onDiagnostic = { $0.isFigure ? log.info("\($0)") : log.warning("\($0)") }
@@ -107,7 +109,19 @@ struct Talkpost {
         parts.start()
         await service.run()
         signals.cancel()
+        captions?.finish()
         return parts.finish().map { fail("talkpost: \($0)") } ?? 0
+    }
+
+    /// - Returns: nil where none are asked for, or none can be offered: that keeps nobody from talking.
+    private static func captions(_ settings: Configuration.Captions, _ log: Log) -> CaptionSocket? {
+        guard let path = settings.socketPath else { return nil }
+        do throws(CaptionSocket.Unusable) {
+            return try CaptionSocket(path: path)
+        } catch {
+            log.warning(error.sentence)
+            return nil
+        }
     }
 
     private static func networkFault(_ network: Configuration.Network) -> String? {

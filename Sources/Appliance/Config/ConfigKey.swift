@@ -171,6 +171,13 @@ struct ConfigKey: Sendable {
             return true
         },
 
+        ConfigKey("captions", "socket", "the absolute path of a socket, at most 107 letters", mayBeEmpty: true) {
+            // sockaddr_un's sun_path with its end (unix(7)).
+            guard $0.hasPrefix("/"), $0.utf8.count < 108 else { return false }
+            $1.captions.socketPath = $0
+            return true
+        },
+
         .choice("log", "target", \.log.target),
         .choice("log", "level", \.log.level),
     ]

@@ -15,6 +15,7 @@ struct Configuration: Equatable, Sendable {
     var network = Network()
     var voice = Voice()
     var state = State()
+    var captions = Captions()
     var log = Log()
 
     /// How the button, the microphone's gate and the voice belong together.
@@ -75,6 +76,11 @@ struct Configuration: Equatable, Sendable {
     struct State: Equatable, Sendable {
         /// Where what must outlive the program is kept; nil: where systemd says, see `StateDirectory`.
         var directory: String?
+    }
+
+    struct Captions: Equatable, Sendable {
+        /// Where a screen on the box reads what is said; nil: nothing is offered.
+        var socketPath: String?
     }
 
     struct Log: Equatable, Sendable {

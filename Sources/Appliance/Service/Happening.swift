@@ -16,6 +16,10 @@ enum Happening: Equatable, Sendable {
     case speaker(works: Bool)
     /// The provider's voice sounds for the first time in this voice.
     case firstSound
+    /// A line of the conversation begins, goes on or ends. Private: for whoever asked for captions alone.
+    case line(VoiceLine)
+    /// The voice is being closed.
+    case closing(CloseReason)
     case level(SoundMeter.Reading)
     case error(code: String, message: String)
     /// The backend was told that the voice is over; nil: it did not say how long it was.

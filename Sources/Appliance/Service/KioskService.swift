@@ -269,6 +269,7 @@ final class KioskService {
         guard let call, let voice = call.voice else { return }
         call.voice = nil
         log.info(reason.sentence)
+        announce(.closing(reason))
         sound.dismissVoice()
         voice.close()
         metering.stop()

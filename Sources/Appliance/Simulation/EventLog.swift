@@ -18,19 +18,20 @@ final class EventLog: HappeningWatcher {
     }
 
     func saw(_ happening: Happening, at instant: Instant) {
-        let line = Self.line(happening, at: instant) + [UInt8(ascii: "\n")]
+        guard let line = Self.line(happening, at: instant) else { return }
+        let lineWithEnd = line + [UInt8(ascii: "\n")]
         // One write a line, so that whoever reads along never sees half of one. A full disk loses lines, not the call.
-        line.withUnsafeBytes { _ = write(descriptor, $0.baseAddress, $0.count) }
+        lineWithEnd.withUnsafeBytes { _ = write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// The line without its end: when it happened, in seconds of CLOCK_MONOTONIC, and what.
-    nonisolated static func line(_ happening: Happening, at instant: Instant) -> [UInt8] {
-        var fields = fields(happening)
+    /// The line without its end: when it happened, in seconds of CLOCK_MONOTONIC, and what; nil: what was said is not told.
+    nonisolated static func line(_ happening: Happening, at instant: Instant) -> [UInt8]? {
+        guard var fields = fields(happening) else { return nil }
         fields["at"] = .number(Double(instant.nanoseconds) / 1e9)
         return JSONValue.object(fields).encoded
     }
 
-    nonisolated private static func fields(_ happening: Happening) -> [String: JSONValue] {
+    nonisolated private static func fields(_ happening: Happening) -> [String: JSONValue]? {
         switch happening {
         case .ready: ["event": .text("ready")]
         case .button(let isPressed):
@@ -45,6 +46,8 @@ final class EventLog: HappeningWatcher {
         case .tone(let earcon): ["event": .text("tone"), "name": .text(earcon.name)]
         case .microphone(let works): ["event": .text("microphone"), "works": .bool(works)]
         case .speaker(let works): ["event": .text("speaker"), "works": .bool(works)]
+        case .line: nil
+        case .closing(let reason): ["event": .text("closing"), "reason": .text(reason.rawValue)]
         case .firstSound: ["event": .text("first_sound")]
         case .level(let reading):
             [

@@ -68,7 +68,7 @@ final class ScriptedButton: Button, HappeningWatcher {
         case .firstSound: progress.wasHeard = true
         case .led(let pattern): progress.led = pattern
         case .error: progress.hadError = true
-        case .voice, .tone, .microphone, .speaker, .level, .closed: return
+        case .voice, .tone, .microphone, .speaker, .line, .closing, .level, .closed: return
         }
         if let awaited, isReached(awaited) { signal.fire() }
     }

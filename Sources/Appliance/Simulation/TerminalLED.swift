@@ -35,7 +35,7 @@ final class TerminalLED: LED, HappeningWatcher {
         case .led(let pattern): shown.led = pattern
         case .level(let levels): shown.levels = levels
         case .ready: break
-        case .button, .voice, .tone, .microphone, .speaker, .firstSound, .error, .closed: return
+        case .button, .voice, .tone, .microphone, .speaker, .firstSound, .line, .closing, .error, .closed: return
         }
         guard !console.isTerminal else {
             console.draw(live: Self.line(shown, isLit: shown.blink.isLit(after: Instant.now() - patternSince)))

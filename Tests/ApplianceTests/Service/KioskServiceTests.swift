@@ -140,7 +140,7 @@ import Testing
                     .led(.muted), .ready, .button(isPressed: true), .led(.connecting), .tone(.connecting),
                     .state(.connecting), .voice(id: "voice-1"), .state(.connected), .button(isPressed: false),
                     .led(.muted),
-                    .tone(.shut), .state(.closed), .closed(id: "voice-1", seconds: 1.5),
+                    .tone(.shut), .closing(.quit), .state(.closed), .closed(id: "voice-1", seconds: 1.5),
                 ])
         #expect(visit.voices.map(\.mutes) == [[false, true]])
         #expect(visit.backendCalls == ["start", "close voice-1"])

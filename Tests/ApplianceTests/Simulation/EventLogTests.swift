@@ -32,7 +32,12 @@ import VoiceCore
             (.closed(id: "v", seconds: .nan), #"{"at":12.000000345,"event":"closed","id":"v","seconds":null}"#),
         ] as [(Happening, String)])
     func eachHappeningIsALineOfJSON(happening: Happening, line: String) {
-        #expect(
-            String(decoding: EventLog.line(happening, at: Instant(nanoseconds: 12_000_000_345)), as: UTF8.self) == line)
+        let written = EventLog.line(happening, at: Instant(nanoseconds: 12_000_000_345))
+        #expect(written.map { String(decoding: $0, as: UTF8.self) } == line)
+    }
+
+    @Test func whatIsSaidIsNotWritten() {
+        let line = VoiceLine(role: .user, id: "", step: .added("Hello."))
+        #expect(EventLog.line(.line(line), at: Instant(nanoseconds: 0)) == nil)
     }
 }
