@@ -73,7 +73,10 @@ struct Talkpost {
         let backend: any VoiceBackend
         let backendFault: HealthWatch.Look
         do throws(BackendError) {
-            let client = try BackendClient(configuration.backend) { log.info($0) }
+            var settings = configuration.backend
+            settings.stateDirectory = StateDirectory.path(configuration.state)
+            let client = try BackendClient(settings, notice: { log.info($0) })
+            client.closeLeftOpen()
             backend = client
             backendFault = { client.fault }
         } catch {

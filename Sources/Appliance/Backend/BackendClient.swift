@@ -1,39 +1,41 @@
 import VoiceCore
 
-/// The contract's two routes over HTTP.
+/// Starts and closes voices over HTTP.
 ///
 /// Owned by the service; any task calls it. It owns the backend thread by its mailbox and ends it when let go of. It never
-/// blocks but for reading small credential files, never repeats a POST, and never puts a secret into an error.
+/// blocks but for reading small credential files, never repeats a POST that may have been taken, and never puts a secret into an
+/// error.
 final class BackendClient: VoiceBackend {
-    private let timeout: Duration
-    private let urls: BackendURL
-    private let credentials: [(header: String, credential: Credential)]
+    private let routes: VoiceRoutes
+    private let exchange: BackendExchange
+    private let unclosed: UnclosedVoices
     private let mailbox = BackendMailbox()
     private let notice: @Sendable (String) -> Void
+    private let portalProbe: PortalProbe
+    private let closeWait: @Sendable (_ failureCount: Int, BackendError) -> Duration?
 
-    /// Starts the backend thread.
+    /// Starts the backend thread, and reads which voices the last run left open.
     /// - Parameters:
     ///   - adoptionLimit: how long an answer that nobody waits for any longer is still waited for.
-    ///   - notice: takes a sentence for the log about work in the background, from the backend thread.
+    ///   - portalPort: where a portal would answer in the backend's stead.
+    ///   - notice: takes a sentence for the log about work in the background, from no particular thread.
+    ///   - closeWait: when the close of a voice is tried again.
     /// - Throws: `invalidConfiguration` or `credential` where the settings cannot be used; credential files are not read yet.
     init(
-        _ settings: BackendSettings, adoptionLimit: Duration = .seconds(30),
-        notice: @escaping @Sendable (String) -> Void = { _ in }
+        _ settings: BackendSettings, adoptionLimit: Duration = .seconds(30), portalPort: UInt16 = 80,
+        notice: @escaping @Sendable (String) -> Void = { _ in },
+        closeWait: @escaping @Sendable (Int, BackendError) -> Duration? = CloseRetry.wait
     ) throws(BackendError) {
-        timeout = settings.timeout
         self.notice = notice
-        urls = try BackendURL(settings)
-        var credentials: [(String, Credential)] = []
-        if let name = settings.apikeyCredential, !name.isEmpty {
-            let key = "apikey_credential"
-            credentials.append(("apikey: ", try Credential(name, key: key, directory: settings.credentialsDirectory)))
-        }
-        if let name = settings.bearerCredential, !name.isEmpty {
-            let key = "bearer_credential"
-            credentials.append(
-                ("Authorization: Bearer ", try Credential(name, key: key, directory: settings.credentialsDirectory)))
-        }
-        self.credentials = credentials
+        self.closeWait = closeWait
+        routes = try VoiceRoutes(settings)
+        let home = try Self.home(routes.urls)
+        exchange = BackendExchange(
+            mailbox: mailbox, authorization: try Authorization(settings, mailbox: mailbox, notice: notice),
+            transports: try TransportSettings(settings), home: home, followsRedirects: routes.followsRedirects,
+            timeout: settings.timeout)
+        portalProbe = PortalProbe(home: home, usesProxy: settings.proxy != nil, port: portalPort, mailbox: mailbox)
+        unclosed = UnclosedVoices(directory: settings.stateDirectory, mailbox: mailbox, notice: notice)
         try BackendThread.start(mailbox, adoptionLimit: adoptionLimit)
     }
 
@@ -41,50 +43,169 @@ final class BackendClient: VoiceBackend {
         mailbox.post(.stop)
     }
 
+    /// Whether a client could be made of the settings; reads the files that are named by their paths.
+    /// - Throws: as `init`.
+    static func check(_ settings: BackendSettings) throws(BackendError) {
+        _ = try home(try VoiceRoutes(settings).urls)
+        var settings = settings
+        // Outside the service there is no such folder, and nothing wrong with that.
+        settings.credentialsDirectory = settings.credentialsDirectory ?? "/"
+        settings.stateDirectory = nil
+        _ = try Authorization(settings, mailbox: BackendMailbox()) { _ in }
+        _ = try TransportSettings(settings)
+    }
+
+    // MARK: Start
+
     /// - Throws: `BackendError`; `CancellationError` where the task was cancelled: the voice is then closed in the background.
-    func start(offer: String) async throws -> PBStartedVoice {
+    func start(offer: String) async throws -> BackendVoice {
         // Whoever was cancelled before wants no voice: nothing is posted.
         try Task.checkCancellation()
-        let secrets = try readSecrets()
-        let request = startRequest(offer, secrets)
-        let response = try await answer(to: request, secrets)
-        if Task.isCancelled {
-            closeInBackground(BackendReply.voiceToClose(response))
-            throw CancellationError()
-        }
-        do throws(BackendError) {
-            let reply = BackendReply(purpose: "start a voice", url: BackendURL.withoutQuery(urls.start))
-            let started = try reply.startedVoice(response)
-            guard urls.close(voice: started.id) != nil else {
-                throw BackendError(
-                    .invalidAnswer, "The backend named its voice \"\(started.id)\", which cannot stand in an address.")
-            }
-            return started
-        } catch {
-            closeInBackground(BackendReply.voiceToClose(response))
-            throw error.hiding(secrets)
+        do {
+            let voice = try await started(offer)
+            mailbox.note(fault: nil)
+            return voice
+        } catch let error as BackendError {
+            let explained = try await portalProbe.explained(error)
+            // Whatever the backend itself says to one start is no fault of the site.
+            if explained.kind.isAboutTheSite { mailbox.note(fault: explained.message) }
+            throw explained
         }
     }
 
-    /// - Throws: `BackendError`; `CancellationError` where the task was cancelled: the close is sent all the same.
-    func close(voice: String) async throws -> Double {
-        let secrets = try readSecrets()
-        let request = try closeRequest(voice, secrets)
-        let response = try await answer(to: request, secrets)
+    private func started(_ offer: String) async throws -> BackendVoice {
+        let answer = try await exchange.answer(to: routes.start(offer: offer)) { [self] in closeUnwanted($0, from: $1) }
+        if Task.isCancelled {
+            closeUnwanted(answer.response, from: answer.url)
+            throw CancellationError()
+        }
         do throws(BackendError) {
-            return try BackendReply(purpose: "close a voice", url: BackendURL.withoutQuery(request.url)).seconds(
-                response)
+            let (voice, open) = try routes.started(answer.response, from: answer.url)
+            if let open { unclosed.add(open) }
+            return voice
         } catch {
-            throw error.hiding(secrets)
+            closeUnwanted(answer.response, from: answer.url)
+            throw error.hiding(answer.secrets)
         }
     }
+
+    private func closeUnwanted(_ response: HTTPResponse, from url: String) {
+        guard let open = routes.voiceToClose(response, from: url) else { return }
+        unclosed.add(open)
+        closeInBackground(open, because: .givenUp)
+    }
+
+    // MARK: Close
+
+    /// Why a voice is closed, for the log.
+    private enum CloseReason {
+        case ended
+        case givenUp
+        case leftOpen
+
+        func subject(_ voice: UnclosedVoice) -> String {
+            switch self {
+            case .ended: "The voice \(voice.id)"
+            case .givenUp: "A voice that was given up"
+            case .leftOpen: "The voice \(voice.id), which was open when the program ended last,"
+            }
+        }
+    }
+
+    /// - Throws: `BackendError`; `CancellationError` where the task was cancelled. Either way it goes on in the background.
+    func close(voice id: String) async throws -> Double? {
+        let open = unclosed.voice(id) ?? routes.unclosedVoice(id)
+        guard routes.close(open) != nil else {
+            unclosed.remove(open)
+            guard routes.kind == .contract else { return nil }
+            throw BackendError(
+                .invalidConfiguration,
+                "The voice \"\(ErrorEnvelope.readable(id))\" cannot be closed: it is no voice's id.")
+        }
+        let pending = Pending<Double?>()
+        closeInBackground(open, because: .ended, telling: pending)
+        return try await pending.value {}
+    }
+
+    /// Closes the voices that the last run left open, in the background, until the backend has said that they are.
+    func closeLeftOpen() {
+        for open in unclosed.all {
+            if routes.close(open) == nil {
+                unclosed.remove(open)
+            } else {
+                closeInBackground(open, because: .leftOpen)
+            }
+        }
+    }
+
+    private func closeInBackground(
+        _ open: UnclosedVoice, because reason: CloseReason, telling pending: Pending<Double?>? = nil,
+        failureCount: Int = 0
+    ) {
+        mailbox.beginWork()
+        Task {
+            let outcome = await closed(open)
+            take(outcome, open, reason, pending, failureCount)
+            mailbox.endWork()
+        }
+    }
+
+    /// Asks the backend once.
+    private func closed(_ open: UnclosedVoice) async -> Pending<Double?>.Outcome {
+        guard let message = routes.close(open) else { return .success(nil) }
+        do {
+            let answer = try await exchange.answer(to: message)
+            do throws(BackendError) {
+                return .success(try routes.closed(answer.response, from: answer.url))
+            } catch {
+                return CloseRetry.isGone(error) ? .success(nil) : .failure(error.hiding(answer.secrets))
+            }
+        } catch let error as BackendError {
+            return .failure(error)
+        } catch {
+            return .failure(BackendError(.noAnswer, "The close of a voice was given up."))
+        }
+    }
+
+    private func take(
+        _ outcome: Pending<Double?>.Outcome, _ open: UnclosedVoice, _ reason: CloseReason, _ pending: Pending<Double?>?,
+        _ failureCount: Int
+    ) {
+        switch outcome {
+        case .success(let seconds):
+            unclosed.remove(open)
+            if pending?.settle(outcome) != true {
+                let duration = seconds.map { " after \($0) s" } ?? ""
+                notice("\(reason.subject(open)) was closed at the backend\(duration).")
+            }
+        case .failure(let error):
+            if pending?.settle(outcome) != true, failureCount == 0 {
+                notice("\(reason.subject(open)) may still be open at the backend: \(error.message)")
+            }
+            if let wait = closeWait(failureCount + 1, error) {
+                Task { [weak self] in
+                    guard (try? await Task.sleep(for: wait, clock: SuspendingClock())) != nil else { return }
+                    self?.closeInBackground(open, because: reason, failureCount: failureCount + 1)
+                }
+            } else if reason == .leftOpen, CloseRetry.isFinal(error) {
+                unclosed.remove(open)  // it was asked in this run and in the last one, and has said no both times
+            }
+        }
+    }
+
+    // MARK: The connection
 
     /// Why the backend could not be reached when it was last asked, with the cure; nil: it could, or was not asked yet.
     var fault: String? { mailbox.fault }
 
     func warm() {
+        // What cannot be used now is said to the press that needs it.
+        guard let transport = try? exchange.transports.current() else { return }
         mailbox.post(
-            .warm(HTTPRequest(method: .head, url: urls.origin, headers: Redacted([Self.userAgent]), timeout: timeout)))
+            .warm(
+                HTTPRequest(
+                    method: .head, url: routes.urls.origin, headers: Redacted(BackendExchange.commonHeaders),
+                    timeout: exchange.timeout, transport: transport)))
     }
 
     /// Returns once nothing is under way, in the background either, or after the limit: before the process ends.
@@ -92,73 +213,22 @@ final class BackendClient: VoiceBackend {
         await withCheckedContinuation { mailbox.post(.whenIdle($0, limit: limit)) }
     }
 
-    private static let userAgent = "User-Agent: talkpost"
-
-    private func answer(to request: HTTPRequest, _ secrets: [String]) async throws -> HTTPResponse {
-        let pending = PendingResponse()
-        mailbox.post(.perform(request, pending))
-        do {
-            return try await pending.value { [mailbox] in mailbox.post(.abandon(pending)) }
-        } catch let error as BackendError {
-            throw error.hiding(secrets)
-        }
-    }
-
-    private func startRequest(_ offer: String, _ secrets: [String]) -> HTTPRequest {
-        var request = post(urls.start, JSONValue.object(["sdp": .text(offer)]).encoded, secrets)
-        request.afterAbandonment = { [self] outcome in
-            guard case .success(let response) = outcome else { return nil }
-            return backgroundCloseRequest(BackendReply.voiceToClose(response))
-        }
-        return request
-    }
-
-    private func closeRequest(_ voice: String, _ secrets: [String]) throws(BackendError) -> HTTPRequest {
-        guard let url = urls.close(voice: voice) else {
+    private static func home(_ urls: BackendURL) throws(BackendError) -> WebAddress {
+        guard let home = WebAddress(urls.start) else {
             throw BackendError(
                 .invalidConfiguration,
-                "The voice \"\(ErrorEnvelope.readable(voice))\" cannot be closed: it is no voice's id.")
+                "The key url in [backend] is no web address: write http://HOST/PATH or https://HOST/PATH there.")
         }
-        var request = post(url, Array("{}".utf8), secrets)
-        let reply = BackendReply(purpose: "close a voice", url: BackendURL.withoutQuery(url))
-        request.afterAbandonment = { [notice] outcome in
-            do throws(BackendError) {
-                let seconds = try reply.seconds(outcome.get())
-                notice("A voice that was given up was closed at the backend after \(seconds) s.")
-            } catch {
-                notice("A voice that was given up may still be open at the backend: \(error.hiding(secrets).message)")
-            }
-            return nil
+        return home
+    }
+}
+
+extension BackendError.Kind {
+    /// Whether it stays as it is until somebody does something about this machine, its network or its config.
+    fileprivate var isAboutTheSite: Bool {
+        switch self {
+        case .invalidConfiguration, .credential, .dns, .unreachable, .tls, .clock, .captivePortal, .unauthorized: true
+        case .timeout, .noAnswer, .busy, .refused, .invalidAnswer: false
         }
-        return request
-    }
-
-    private func closeInBackground(_ voice: String?) {
-        if let request = backgroundCloseRequest(voice) { mailbox.post(.perform(request, nil)) }
-    }
-
-    private func backgroundCloseRequest(_ voice: String?) -> HTTPRequest? {
-        guard let voice else { return nil }
-        do throws(BackendError) {
-            return try closeRequest(voice, try readSecrets())
-        } catch {
-            notice("A voice that was given up may still be open at the backend: \(error.message)")
-            return nil
-        }
-    }
-
-    private func post(_ url: String, _ body: [UInt8], _ secrets: [String]) -> HTTPRequest {
-        let headers =
-            // An empty Expect keeps libcurl from waiting for the server's leave to send the body.
-            ["Content-Type: application/json", "Accept: application/json", "Expect:", Self.userAgent]
-            + zip(credentials, secrets).map { $0.header + $1 }
-        return HTTPRequest(method: .post(body: body), url: url, headers: Redacted(headers), timeout: timeout)
-    }
-
-    /// Each credential's value, in the order of `credentials`, as the files hold them now.
-    private func readSecrets() throws(BackendError) -> [String] {
-        var secrets: [String] = []
-        for (_, credential) in credentials { secrets.append(try credential.read()) }
-        return secrets
     }
 }

@@ -14,11 +14,19 @@ struct BackendError: Error, Equatable, CustomStringConvertible {
         case unreachable
         /// No trusted TLS connection could be made; nothing was sent.
         case tls
+        /// As `tls`, because this machine's clock is wrong.
+        case clock
+        /// A network's sign-in page stands between this machine and the backend.
+        case captivePortal = "captive_portal"
         /// No whole answer came within the time set.
         case timeout
         /// The connection ended after the request was sent and before an answer came. It is not sent again.
         case noAnswer = "no_answer"
-        /// An answer with another status than 2xx.
+        /// The backend, or a proxy before it, does not take the credentials.
+        case unauthorized
+        /// The backend serves nobody for a while, longer than a visitor may be kept waiting (429, 503).
+        case busy
+        /// An answer with any other status than 2xx.
         case refused
         /// An answer of status 2xx that cannot be used.
         case invalidAnswer = "invalid_answer"
@@ -34,6 +42,8 @@ struct BackendError: Error, Equatable, CustomStringConvertible {
     var requestID: String?
     /// How long the backend asks to be left alone.
     var retryAfter: Duration?
+    /// What is wrong with the far end's certificate, where the kind is `tls`.
+    var doubt: TLSDoubt?
 
     init(
         _ kind: Kind, _ message: String, code: String? = nil, status: Int? = nil, requestID: String? = nil,

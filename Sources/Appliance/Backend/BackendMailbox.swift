@@ -3,14 +3,17 @@ import Synchronization
 
 /// What is asked of the backend thread.
 enum BackendCommand: Sendable {
-    /// Sends the request; a nil response means that nobody waits for it.
-    case perform(HTTPRequest, PendingResponse?)
+    case perform(HTTPRequest, PendingResponse)
     /// The caller of that response has given up.
     case abandon(PendingResponse)
+    /// Writes the file, which then is on disk whatever happens; told is why it could not be written.
+    case save(StateFile, [UInt8], failed: @Sendable (String) -> Void)
     /// Opens a connection with this request where none is open, now and whenever it is lost.
     case warm(HTTPRequest)
     /// Resumes once nothing is under way, or the limit has passed.
     case whenIdle(CheckedContinuation<Void, Never>, limit: Duration)
+    /// Something that was under way elsewhere has ended.
+    case look
     /// Ends the thread once what is under way has ended.
     case stop
 }
@@ -31,6 +34,18 @@ final class BackendMailbox: Sendable {
 
     private let state = Mutex(State())
     private let lastFault = Mutex<String?>(nil)
+    private let work = Mutex(0)
+
+    /// Whether something is under way in the background, between two requests perhaps.
+    var isAtWork: Bool { work.withLock { $0 > 0 } }
+
+    /// Each is followed by one `endWork`.
+    func beginWork() { work.withLock { $0 += 1 } }
+
+    func endWork() {
+        work.withLock { $0 -= 1 }
+        post(.look)
+    }
 
     /// Why the backend could not be reached when it was last asked anything; nil: it could, or was not asked yet.
     var fault: String? { lastFault.withLock { $0 } }

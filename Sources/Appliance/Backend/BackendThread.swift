@@ -61,13 +61,15 @@ final class BackendThread {
 
     private func run() {
         while true {
+            // Asked first: who is no longer at work has posted all that came of it.
+            let wasAtWork = mailbox.isAtWork
             for command in mailbox.take() { handle(command) }
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             finishTransfers()
             let now = Instant.now()
             giveUpLateTransfers(at: now)
-            resumeIdleWaiters(at: now)
+            resumeIdleWaiters(at: now, isIdle: transfers.isEmpty && !wasAtWork && !mailbox.isAtWork)
             if isStopping && transfers.isEmpty { return }
             if warmth.isDue(at: now), let warmingRequest { add(warmingRequest, pending: nil) }
             sleep(from: now)
@@ -77,15 +79,18 @@ final class BackendThread {
     private func handle(_ command: BackendCommand) {
         switch command {
         case .perform(let request, let pending):
-            if pending?.isSettled != true { add(request, pending: pending) }
+            if !pending.isSettled { add(request, pending: pending) }
         case .abandon(let pending):
             guard let transfer = transfers.values.first(where: { $0.pending === pending }) else { return }
             abandon(transfer, at: .now())
         case .warm(let request):
             warmingRequest = request
             warmth.want(at: .now())
+        case .save(let file, let bytes, let failed):
+            if let reason = file.write(bytes) { failed(reason) }
         case .whenIdle(let continuation, let limit):
             idleWaiters.append((continuation, .now() + limit))
+        case .look: break
         case .stop:
             isStopping = true
             warmth.stop()
@@ -98,7 +103,7 @@ final class BackendThread {
         do throws(BackendError) {
             let transfer = try Transfer(
                 request, pending: pending, isRetry: isRetry, deadline: deadline ?? .now() + request.timeout)
-            idleSocket = nil
+            if !request.isAside { idleSocket = nil }
             transfers[transfer.easy] = transfer
             curl_multi_add_handle(multi, transfer.easy)
         } catch {
@@ -117,7 +122,7 @@ final class BackendThread {
             if transfer.mayRetry(result), !transfer.isWarming, transfer.pending?.isSettled != true {
                 add(transfer.request, pending: transfer.pending, isRetry: true, deadline: transfer.deadline)
             } else {
-                note(outcome)
+                if !transfer.request.isAside { note(outcome) }
                 settle(transfer.request, transfer.pending, outcome)
             }
         }
@@ -134,11 +139,12 @@ final class BackendThread {
     /// Hands the outcome to who waits for it, or does what must be done where nobody does.
     private func settle(_ request: HTTPRequest, _ pending: PendingResponse?, _ outcome: PendingResponse.Outcome) {
         if let pending, pending.settle(outcome) { return }
-        if let next = request.afterAbandonment?(outcome) { add(next, pending: nil) }
+        request.afterAbandonment?(outcome)
     }
 
     /// Notes whether a connection stays open behind a transfer that has ended.
     private func rest(after transfer: Transfer, openSocket: Int32?) {
+        if transfer.request.isAside { return }
         if transfer.isWarming { warmth.attempted() } else { warmth.used() }
         guard let openSocket else {
             warmth.lost(wasUsed: !transfer.isWarming, at: .now())
@@ -151,7 +157,7 @@ final class BackendThread {
 
     private func giveUpLateTransfers(at now: Instant) {
         for transfer in transfers.values where transfer.deadline <= now {
-            mailbox.note(fault: transfer.timeoutError().message)
+            if !transfer.request.isAside { mailbox.note(fault: transfer.timeoutError().message) }
             if let pending = transfer.pending, pending.settle(.failure(transfer.timeoutError())) {
                 abandon(transfer, at: now)
             } else {
@@ -177,9 +183,8 @@ final class BackendThread {
         transfers[transfer.easy] = nil
     }
 
-    private func resumeIdleWaiters(at now: Instant) {
+    private func resumeIdleWaiters(at now: Instant, isIdle: Bool) {
         guard !idleWaiters.isEmpty else { return }
-        let isIdle = transfers.isEmpty
         for waiter in idleWaiters where isIdle || waiter.deadline <= now { waiter.continuation.resume() }
         idleWaiters.removeAll { isIdle || $0.deadline <= now }
     }
@@ -210,7 +215,7 @@ extension Transfer {
     var isWarming: Bool {
         switch request.method {
         case .head: true
-        case .post: false
+        case .post, .delete, .get: false
         }
     }
 }

@@ -1,28 +1,32 @@
-/// The URLs of a voice's two routes, filled in from the config's templates.
+/// The URLs of a voice's routes, filled in from the config's templates.
 ///
 /// Pure. `{chat}` and `{voice}` are percent-encoded as one path segment (RFC 3986 2.3), so that no id can change the path.
+/// `{location}`, at a template's beginning, is the address that the backend gave the voice.
 struct BackendURL: Sendable {
     private let startTemplate: String
-    private let closeTemplate: String
+    /// nil: the kind has a way of its own.
+    private let closeTemplate: String?
     private let chat: String
+    /// Whether the config says where a voice is closed.
+    let hasCloseURL: Bool
 
     /// - Throws: `invalidConfiguration` for anything but an http or https URL without user, password, blank or fragment.
     init(_ settings: BackendSettings) throws(BackendError) {
         try Self.check(settings.url, key: "url")
         startTemplate = settings.url
+        hasCloseURL = settings.closeURL?.isEmpty == false
         if let closeURL = settings.closeURL, !closeURL.isEmpty {
-            try Self.check(closeURL, key: "close_url")
-            guard closeURL.firstPlace(of: "{voice}") != nil else {
-                throw BackendError(
-                    .invalidConfiguration,
-                    "The key close_url in [backend] lacks {voice}: write it where the voice's id belongs.")
-            }
             closeTemplate = closeURL
+            try Self.checkClose(closeURL, settings.kind)
         } else {
-            let end = settings.url.firstIndex(of: "?") ?? settings.url.endIndex
-            var path = settings.url[..<end]
-            while path.last == "/" { path.removeLast() }
-            closeTemplate = "\(path)/{voice}/close\(settings.url[end...])"
+            switch settings.kind {
+            case .contract:
+                let end = settings.url.firstIndex(of: "?") ?? settings.url.endIndex
+                var path = settings.url[..<end]
+                while path.last == "/" { path.removeLast() }
+                closeTemplate = "\(path)/{voice}/close\(settings.url[end...])"
+            case .whip, .pipecat: closeTemplate = nil
+            }
         }
         guard settings.url.firstPlace(of: "{chat}") == nil || Self.isSegment(settings.chat) else {
             throw BackendError(
@@ -31,12 +35,44 @@ struct BackendURL: Sendable {
         chat = settings.chat
     }
 
+    private static func checkClose(_ url: String, _ kind: BackendKind) throws(BackendError) {
+        let location = "{location}"
+        if url.hasPrefix(location) {
+            guard kind == .whip else {
+                throw BackendError(
+                    .invalidConfiguration,
+                    "The key close_url in [backend] has {location} in it, which only kind = whip gives: write an address."
+                )
+            }
+            return
+        }
+        try check(url, key: "close_url")
+        guard url.firstPlace(of: location) == nil else {
+            throw BackendError(
+                .invalidConfiguration,
+                "The key close_url in [backend] has {location} in its midst: it is a whole address.")
+        }
+        guard url.firstPlace(of: "{voice}") != nil else {
+            throw BackendError(
+                .invalidConfiguration,
+                "The key close_url in [backend] lacks {voice}: write it where the voice's id belongs.")
+        }
+    }
+
     var start: String { startTemplate.filling("{chat}", with: chat.percentEncoded) }
 
-    /// Where the voice is closed; nil for an id that cannot be a path segment.
-    func close(voice: String) -> String? {
-        guard Self.isSegment(voice) else { return nil }
-        return closeTemplate.filling("{chat}", with: chat.percentEncoded).filling("{voice}", with: voice.percentEncoded)
+    /// Where a voice is closed; nil for an id that cannot be a path segment, or where there is no such address.
+    func close(_ voice: UnclosedVoice) -> String? {
+        guard let closeTemplate else { return voice.location }
+        guard Self.isSegment(voice.id) else { return nil }
+        let filled = closeTemplate.filling("{chat}", with: voice.chat.percentEncoded)
+            .filling("{voice}", with: voice.id.percentEncoded)
+        guard filled.hasPrefix("{location}") else { return filled }
+        let rest = filled.dropFirst("{location}".count)
+        return voice.location.map { location -> String in
+            let path = location.prefix { $0 != "?" }
+            return String(path + rest + location[path.endIndex...])
+        }
     }
 
     /// The scheme, host and port with "/" as the path: what a connection is opened ahead to.
@@ -48,7 +84,7 @@ struct BackendURL: Sendable {
     }
 
     /// "." and ".." would be taken out of the path on the way (RFC 3986 5.2.4), encoded or not.
-    private static func isSegment(_ text: String) -> Bool {
+    static func isSegment(_ text: String) -> Bool {
         !text.isEmpty && text != "." && text != ".." && text.utf8.count <= 512
     }
 

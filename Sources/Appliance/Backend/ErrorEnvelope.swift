@@ -12,7 +12,7 @@ struct ErrorEnvelope: Equatable {
     init() {}
 
     /// Reads the canonical form {error, error_description, status, request_id, data}, {error, message}, {message}, and
-    /// {error: {code, type, message}}.
+    /// {error: {code, type, message}}, and RFC 9457's {title, detail}.
     init(reading body: [UInt8]) {
         // No JSON: nothing is known.
         guard let body = JSONValue(reading: body) else { return }
@@ -22,7 +22,9 @@ struct ErrorEnvelope: Equatable {
         code = [error?.text, error?["code"]?.text, error?["type"]?.text, body["code"]?.text]
             .compactMap { $0 }.first { Self.isCode($0) }
         message =
-            ["error_description", "message", "detail"].compactMap(text).map(Self.readable).first { !$0.isEmpty }
+            ["error_description", "message", "detail", "title"].compactMap(text).map(Self.readable).first {
+                !$0.isEmpty
+            }
             ?? error?.text.flatMap { Self.isCode($0) ? nil : Self.readable($0) }
         requestID = text("request_id").map(Self.readable).flatMap { $0.isEmpty ? nil : $0 }
         retryAfter = [body["retry_after"], body["data"]?["retryAfter"], body["data"]?["retry_after"]]

@@ -26,7 +26,7 @@ struct ConfigFile {
         }
         configuration.backend.credentialsDirectory = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
         do throws(BackendError) {
-            _ = try BackendURL(configuration.backend)
+            try BackendClient.check(configuration.backend)
         } catch {
             problems.append("\(path): \(error.message)")
         }

@@ -15,33 +15,9 @@ struct ConfigKey: Sendable {
     let store: @Sendable (String, inout Configuration) -> Bool
 
     /// Every key there is, in the order of the reference config.
-    static let all: [ConfigKey] = [
-        ConfigKey(
-            "backend", "url", "an http:// or https:// address in which only {chat} stands in braces", showsValue: false
-        ) {
-            guard isURL($0, placeholders: ["chat"]) else { return false }
-            $1.backend.url = $0
-            return true
-        },
-        ConfigKey(
-            "backend", "close_url", "an http:// or https:// address with {voice} in it, and {chat} if it is needed",
-            showsValue: false, mayBeEmpty: true
-        ) {
-            guard isURL($0, placeholders: ["chat", "voice"]), placeholders(in: $0)?.contains("voice") == true else {
-                return false
-            }
-            $1.backend.closeURL = $0
-            return true
-        },
-        ConfigKey("backend", "chat", "the chat's id, at most 200 letters") {
-            guard (1...200).contains($0.count) else { return false }
-            $1.backend.chat = $0
-            return true
-        },
-        .credential("apikey_credential", \.backend.apikeyCredential),
-        .credential("bearer_credential", \.backend.bearerCredential),
-        .duration("backend", "timeout", .seconds(1) ... .seconds(60), "from 1 s to 60 s", \.backend.timeout),
+    static let all: [ConfigKey] = backend + rest
 
+    private static let rest: [ConfigKey] = [
         .choice("talk", "mode", \.talk.mode),
         .duration("talk", "release_tail", .zero ... .seconds(5), "from 0 ms to 5 s", \.talk.releaseTail),
         .duration("talk", "idle_end", .seconds(1) ... .seconds(3600), "from 1 s to 60 min", \.talk.idleEnd),
@@ -182,7 +158,7 @@ struct ConfigKey: Sendable {
         .choice("log", "level", \.log.level),
     ]
 
-    private init(
+    init(
         _ section: String, _ name: String, _ expectation: String, showsValue: Bool = true, mayBeEmpty: Bool = false,
         store: @escaping @Sendable (String, inout Configuration) -> Bool
     ) {
@@ -194,7 +170,7 @@ struct ConfigKey: Sendable {
         self.store = store
     }
 
-    private static func duration(
+    static func duration(
         _ section: String, _ name: String, _ range: ClosedRange<Duration>, _ rangeInWords: String,
         _ place: WritableKeyPath<Configuration, Duration> & Sendable
     ) -> ConfigKey {
@@ -216,7 +192,7 @@ struct ConfigKey: Sendable {
         }
     }
 
-    private static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ section: String, _ name: String, _ place: WritableKeyPath<Configuration, Choice> & Sendable
     ) -> ConfigKey {
         let words = Choice.allCases.map(\.rawValue)
@@ -229,27 +205,11 @@ struct ConfigKey: Sendable {
         }
     }
 
-    private static func credential(
-        _ name: String, _ place: WritableKeyPath<Configuration, String?> & Sendable
-    ) -> ConfigKey {
-        ConfigKey(
-            "backend", name, "the name of a file in the credentials directory, or a file's absolute path",
-            showsValue: false, mayBeEmpty: true
-        ) {
-            guard $0.utf8.count <= 1024, !$0.contains(" ") else { return false }
-            // As systemd names credentials: a file name of at most 255 bytes (systemd.exec(5), LoadCredential=).
-            let isName = $0.utf8.count <= 255 && !$0.contains("/") && $0 != "." && $0 != ".."
-            guard isName || $0.hasPrefix("/") else { return false }
-            $1[keyPath: place] = $0
-            return true
-        }
-    }
-
     private static func card(in value: String) -> CardName? {
         value.hasPrefix("card:") ? CardName(String(value.dropFirst(5).drop { $0 == " " })) : nil
     }
 
-    private static func path(in value: String, after prefix: String) -> String? {
+    static func path(in value: String, after prefix: String) -> String? {
         guard value.hasPrefix(prefix) else { return nil }
         let path = value.dropFirst(prefix.count).drop { $0 == " " }
         // PATH_MAX (limits.h).
@@ -260,32 +220,5 @@ struct ConfigKey: Sendable {
         let prefix = "gpio:"
         guard value.hasPrefix(prefix) else { return nil }
         return GPIOLineName(String(value.dropFirst(prefix.count).drop { $0 == " " }))
-    }
-
-    private static func isURL(_ value: String, placeholders allowed: Set<String>) -> Bool {
-        let scheme = ["http://", "https://"].first { value.lowercased().hasPrefix($0) }
-        guard let scheme, value.utf8.count <= 2048, let found = placeholders(in: value), found.isSubset(of: allowed),
-            value.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return false }
-        let host = value.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return !host.isEmpty && !host.contains("{") && !host.hasPrefix(":")
-    }
-
-    /// What stands in braces; nil where the braces do not match.
-    private static func placeholders(in value: String) -> Set<String>? {
-        var found: Set<String> = []
-        var open: String?
-        for character in value {
-            switch (character, open) {
-            case ("{", nil): open = ""
-            case ("{", _), ("}", nil): return nil
-            case ("}", let name?):
-                found.insert(name)
-                open = nil
-            case (_, let name?): open = name + String(character)
-            case (_, nil): break
-            }
-        }
-        return open == nil ? found : nil
     }
 }

@@ -127,7 +127,11 @@ extension Fault {
         case .invalidConfiguration, .credential: self = .config
         case .dns: self = .dns
         case .tls: self = .tls
+        case .clock: self = .clock
+        case .captivePortal: self = .captivePortal
         case .unreachable, .timeout, .noAnswer: self = .unreachable
+        case .unauthorized: self = .unauthorized
+        case .busy: self = .busy
         case .refused: self = .refused
         case .invalidAnswer: self = .providerError
         }

@@ -224,7 +224,7 @@ final class KioskService {
         do throws(PBVoiceError) {
             let voice = try await opener.connect(
                 { [weak self, backend] offer in
-                    let started = try await backend.start(offer: offer)
+                    let started = try await backend.start(offer: offer).started
                     call.startedID = started.id
                     self?.announce(.voice(id: started.id))
                     return started
@@ -285,7 +285,7 @@ final class KioskService {
         Task {
             do {
                 let seconds = try await backend.close(voice: id)
-                log.info("The backend closed the voice \(id) after \(seconds) s.")
+                log.info("The backend closed the voice \(id)\(seconds.map { " after \($0) s" } ?? "").")
                 announce(.closed(id: id, seconds: seconds))
             } catch {
                 log.warning("The backend could not be told that the voice \(id) is over: \(error)")

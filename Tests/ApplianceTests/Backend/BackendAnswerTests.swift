@@ -47,7 +47,32 @@ import VoiceCore
             says: "One voice at a time."),
         Row(
             name: "error and message", answer: { $0.answer(401, #"{"error":"invalid_token","message":"Expired."}"#) },
-            kind: .refused, code: "invalid_token", status: 401, says: "Expired."),
+            kind: .unauthorized, code: "invalid_token", status: 401, says: "Expired."),
+        Row(
+            name: "App Attest", answer: { $0.answer(401, #"{"error":"app_attest_required"}"#) },
+            kind: .invalidConfiguration, code: "app_attest_required", status: 401, says: "only an Apple device"),
+        Row(
+            name: "forbidden to this user", answer: { $0.answer(403, #"{"error":"forbidden","message":"Not here."}"#) },
+            kind: .refused, code: "forbidden", status: 403, says: "what this key and user may do"),
+        Row(
+            name: "forbidden to this key", answer: { $0.answer(403, #"{"error":"invalid_api_key"}"#) },
+            kind: .unauthorized, code: "invalid_api_key", status: 403, says: "fresh secret"),
+        Row(
+            name: "forbidden with a challenge",
+            answer: { $0.answer(403, headers: "WWW-Authenticate: Bearer\r\n", #"{"error":"forbidden"}"#) },
+            kind: .unauthorized, code: "forbidden", status: 403),
+        Row(
+            name: "sign-in page by its own status",
+            answer: { $0.answer(511, type: "text/html", "<html>sign in</html>") },
+            kind: .captivePortal, code: "captive_portal", status: 511, says: "sign this machine in"),
+        Row(
+            name: "sent to a sign-in page",
+            answer: { $0.answer(302, type: nil, headers: "Location: https://login.portal.example/?u=1\r\n", "") },
+            kind: .captivePortal, code: "captive_portal", status: 302),
+        Row(
+            name: "sent elsewhere on the same host",
+            answer: { $0.answer(302, type: nil, headers: "Location: /other\r\n", "") },
+            kind: .refused, code: "unknown_error", status: 302, says: "write the final address"),
         Row(
             name: "not found", answer: { $0.answer(404, #"{"error":"not_found","path":"/voice/x","method":"POST"}"#) },
             kind: .refused, code: "not_found", status: 404, says: "check url and chat"),
@@ -57,11 +82,11 @@ import VoiceCore
                 $0.answer(
                     429, headers: "Retry-After: 7\r\n",
                     #"{"error":"rate_limited","message":"Slow down.","retry_after":9}"#)
-            }, kind: .refused, code: "rate_limited", status: 429, retryAfter: .seconds(7), says: "Slow down."),
+            }, kind: .busy, code: "rate_limited", status: 429, retryAfter: .seconds(7), says: "Slow down."),
         Row(
             name: "rate limited in the body only",
             answer: { $0.answer(429, #"{"error":"rate_limited","retry_after":9}"#) },
-            kind: .refused, code: "rate_limited", status: 429, retryAfter: .seconds(9)),
+            kind: .busy, code: "rate_limited", status: 429, retryAfter: .seconds(9), says: "for 9 s"),
         Row(
             name: "handler error with stack",
             answer: {
@@ -79,8 +104,7 @@ import VoiceCore
             kind: .refused, code: "invalid_offer", status: 400, says: "Invalid offer."),
         Row(
             name: "gateway message only", answer: { $0.answer(503, #"{"message":"no Route matched"}"#) },
-            kind: .refused,
-            code: "unknown_error", status: 503, says: "no Route matched"),
+            kind: .busy, code: "unknown_error", status: 503, says: "no Route matched"),
         Row(
             name: "sentence as error", answer: { $0.answer(500, #"{"error":"It broke, sadly."}"#) }, kind: .refused,
             code: "unknown_error", status: 500, says: "It broke, sadly."),
@@ -99,7 +123,7 @@ import VoiceCore
             answer: {
                 $0.send("HTTP/1.1 503 Busy\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"err")
             },
-            kind: .refused, code: "unknown_error", status: 503),
+            kind: .busy, code: "unknown_error", status: 503),
         Row(
             name: "oversized error", answer: { $0.answer(500, String(repeating: "x", count: 1_100_000)) },
             kind: .refused, code: "unknown_error", status: 500),
@@ -109,7 +133,13 @@ import VoiceCore
             kind: .refused, code: "a", status: 500, says: #""b [2J c""#),
         Row(
             name: "HTML with status 200", answer: { $0.answer(type: "text/html", "v=0 portal") },
-            kind: .invalidAnswer, code: "invalid_answer", status: 200, says: "text/html"),
+            kind: .captivePortal, code: "captive_portal", status: 200, says: "text/html"),
+        Row(
+            name: "HTML that calls itself JSON", answer: { $0.answer("\n<!DOCTYPE html><title>Welcome</title>") },
+            kind: .captivePortal, code: "captive_portal", status: 200),
+        Row(
+            name: "a bare SDP", answer: { $0.answer(type: "application/sdp", "v=0\r\n") }, kind: .invalidAnswer,
+            code: "invalid_answer", status: 200, says: "set kind = whip"),
         Row(
             name: "no type", answer: { $0.answer(type: nil, goodAnswer) }, kind: .invalidAnswer, code: "invalid_answer",
             status: 200, says: "of no type"),
@@ -166,7 +196,7 @@ import VoiceCore
         }
         defer { server.stop() }
         let client = try BackendClient(.test(server))
-        var started: PBStartedVoice?
+        var started: BackendVoice?
         let error = await backendError { started = try await client.start(offer: "v=0") }
         guard row.name != "reset in the body" else {
             // The reset may overtake what was sent before it: either way it is an error, and nothing is sent again.
@@ -175,7 +205,7 @@ import VoiceCore
         }
         guard let kind = row.kind else {
             #expect(error == nil)
-            #expect(started?.id == "voice-1")
+            #expect(started?.started.id == "voice-1")
             return
         }
         #expect(error?.kind == kind)

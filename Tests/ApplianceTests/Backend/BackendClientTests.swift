@@ -19,7 +19,7 @@ import VoiceCore
         settings.bearerCredential = bearer.path
         let client = try BackendClient(settings)
 
-        let started = try await client.start(offer: "v=0\r\ns=\"-\"\r\n\u{1}")
+        let started = try await client.start(offer: "v=0\r\ns=\"-\"\r\n\u{1}").started
         #expect(started.id == "voice-1")
         #expect(started.sdp == "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\n")
 
@@ -142,9 +142,11 @@ import VoiceCore
         let client = try BackendClient(settings)
         for call in ["start", "close"] {
             let error = await backendError {
-                _ =
-                    call == "start"
-                    ? try await client.start(offer: "v=0").id : try await client.close(voice: "a").description
+                if call == "start" {
+                    _ = try await client.start(offer: "v=0")
+                } else {
+                    _ = try await client.close(voice: "a")
+                }
             }
             let text = String(reflecting: error)
             #expect(error?.status == 401)

@@ -13,7 +13,7 @@ import VoiceCore
     func templatesAreFilled(url: String, closeURL: String?, start: String, close: String) throws {
         let urls = try BackendURL(BackendSettings(url: url, closeURL: closeURL, chat: "a b"))
         #expect(urls.start == start)
-        #expect(urls.close(voice: "v/1") == close)
+        #expect(urls.close(UnclosedVoice(kind: .contract, id: "v/1", chat: "a b")) == close)
     }
 
     @Test(arguments: [
@@ -27,7 +27,7 @@ import VoiceCore
     @Test(arguments: ["", ".", "..", String(repeating: "a", count: 513)])
     func anIdThatCannotBeAPathSegmentHasNoCloseAddress(voice: String) throws {
         let urls = try BackendURL(BackendSettings(url: "http://h/{chat}", chat: "a"))
-        #expect(urls.close(voice: voice) == nil)
+        #expect(urls.close(UnclosedVoice(kind: .contract, id: voice, chat: "a")) == nil)
     }
 
     @Test func aCloseAddressWithoutTheVoiceIsRefused() {
@@ -56,7 +56,7 @@ import VoiceCore
 }
 
 @Suite struct ErrorEnvelopeTests {
-    @Test func mutatedEnvelopesNeverTrap() {
+    @Test func mutatedEnvelopesNeverTrap() throws {
         let seeds = [
             #"{"error":"todo_locked","error_description":"x","status":409,"request_id":"req_1","data":{"retryAfter":30}}"#,
             #"{"error":{"message":"m","type":"t","code":"c"},"retry_after":1e300}"#, goodAnswer,
@@ -76,7 +76,10 @@ import VoiceCore
             #expect((envelope.message?.unicodeScalars.count ?? 0) <= 300)
             #expect((envelope.code?.utf8.count ?? 0) <= 64)
             let response = HTTPResponse(status: 200, contentType: "application/json", body: bytes)
-            _ = try? BackendReply(purpose: "p", url: "u").startedVoice(response)
+            for kind in BackendKind.allCases {
+                let routes = try VoiceRoutes(BackendSettings(kind: kind, url: "http://h/", chat: "a"))
+                _ = try? routes.started(response, from: "http://h/")
+            }
         }
     }
 

@@ -45,6 +45,16 @@ import Testing
             apikey_credential = key
             bearer_credential = /etc/talkpost/token
             timeout = 2.5 s
+            kind = whip
+            refresh_url = https://example.net/token
+            refresh_credential = refresh
+            refresh_body = form
+            ca_file = /etc/talkpost/ca.pem
+            client_certificate_credential = post.crt
+            client_key_credential = post.key
+            pinned_key = sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=;sha256//BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB=
+            proxy = http://proxy.example.net:3128
+            proxy_credential = proxy
             [talk]
             mode = hold
             release_tail = 0 ms
@@ -89,6 +99,17 @@ import Testing
         expected.backend.apikeyCredential = "key"
         expected.backend.bearerCredential = "/etc/talkpost/token"
         expected.backend.timeout = .milliseconds(2500)
+        expected.backend.kind = .whip
+        expected.backend.refreshURL = "https://example.net/token"
+        expected.backend.refreshCredential = "refresh"
+        expected.backend.refreshBody = .form
+        expected.backend.caFile = "/etc/talkpost/ca.pem"
+        expected.backend.clientCertificate = "post.crt"
+        expected.backend.clientKey = "post.key"
+        expected.backend.pinnedKeys =
+            "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=;sha256//BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB="
+        expected.backend.proxy = "http://proxy.example.net:3128"
+        expected.backend.proxyCredential = "proxy"
         expected.talk.mode = .hold
         expected.talk.releaseTail = .zero
         expected.talk.idleEnd = .seconds(60)

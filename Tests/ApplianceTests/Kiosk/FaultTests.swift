@@ -33,7 +33,8 @@ import Testing
     @Test(arguments: [
         (BackendError.Kind.invalidConfiguration, Fault.config), (.credential, .config), (.dns, .dns), (.tls, .tls),
         (.unreachable, .unreachable), (.timeout, .unreachable), (.noAnswer, .unreachable), (.refused, .refused),
-        (.invalidAnswer, .providerError),
+        (.invalidAnswer, .providerError), (.clock, .clock), (.captivePortal, .captivePortal),
+        (.unauthorized, .unauthorized), (.busy, .busy),
     ])
     func eachErrorOfTheBackendHasItsFault(kind: BackendError.Kind, fault: Fault) {
         #expect(Fault(PBVoiceError(.refused, "", underlying: BackendError(kind, ""))) == fault)

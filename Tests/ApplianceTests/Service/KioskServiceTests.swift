@@ -44,17 +44,17 @@ import Testing
             self.hangs = hangs
         }
 
-        func start(offer: String) async throws -> PBStartedVoice {
+        func start(offer: String) async throws -> BackendVoice {
             let count = calls.withLock { calls in
                 calls.append("start")
                 return calls.filter { $0 == "start" }.count
             }
             if let refusal { throw refusal }
             if hangs { try await Task.sleep(for: .seconds(3600)) }
-            return PBStartedVoice(id: "voice-\(count)", sdp: "answer")
+            return BackendVoice(started: PBStartedVoice(id: "voice-\(count)", sdp: "answer"))
         }
 
-        func close(voice: String) async throws -> Double {
+        func close(voice: String) async throws -> Double? {
             calls.withLock { $0.append("close \(voice)") }
             return 1.5
         }

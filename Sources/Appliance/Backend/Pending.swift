@@ -1,14 +1,17 @@
 import Synchronization
 
-/// One caller waiting for the backend thread. Resumed exactly once: by the answer, or at once where its task is cancelled.
+/// A caller waiting for the backend thread.
+typealias PendingResponse = Pending<HTTPResponse>
+
+/// One caller waiting for what somebody else does. Resumed exactly once: by the outcome, or at once where its task is cancelled.
 ///
-/// Shared by the caller and the backend thread; whoever comes first decides.
-final class PendingResponse: Sendable {
-    typealias Outcome = Result<HTTPResponse, BackendError>
+/// Shared by the caller and who does it; whoever comes first decides.
+final class Pending<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Value, BackendError>
 
     private enum State {
-        case waiting(CheckedContinuation<HTTPResponse, any Error>?)
-        case settled(Result<HTTPResponse, any Error>)
+        case waiting(CheckedContinuation<Value, any Error>?)
+        case settled(Result<Value, any Error>)
         case taken
     }
 
@@ -16,10 +19,10 @@ final class PendingResponse: Sendable {
 
     /// - Parameter onCancel: called once where the caller gave up before there was an outcome.
     /// - Throws: `BackendError`, or `CancellationError` where the task was cancelled.
-    func value(onCancel: @escaping @Sendable () -> Void) async throws -> HTTPResponse {
+    func value(onCancel: @escaping @Sendable () -> Void) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let settled = state.withLock { state -> Result<HTTPResponse, any Error>? in
+                let settled = state.withLock { state -> Result<Value, any Error>? in
                     guard case .settled(let result) = state else {
                         state = .waiting(continuation)
                         return nil
@@ -46,8 +49,8 @@ final class PendingResponse: Sendable {
         }
     }
 
-    private func settle(_ result: Result<HTTPResponse, any Error>) -> Bool {
-        let (first, continuation) = state.withLock { state -> (Bool, CheckedContinuation<HTTPResponse, any Error>?) in
+    private func settle(_ result: Result<Value, any Error>) -> Bool {
+        let (first, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
             guard case .waiting(let continuation) = state else { return (false, nil) }
             state = continuation == nil ? .settled(result) : .taken
             return (true, continuation)
