@@ -61,6 +61,7 @@ struct PlaybackThread: ~Copyable {
                     ssrc: packet.header.ssrc, sequenceNumber: packet.header.sequenceNumber,
                     timestamp: packet.header.timestamp, arrivedAt: packet.header.arrivedAt)
             }
+            if runtime.isFlushWanted.exchange(false, ordering: .acquiring) { playout.flush() }
             let askedAt = Instant.now
             let kind = playout.next(into: frame, at: askedAt)
             write(kind, askedAt: askedAt)

@@ -24,6 +24,8 @@ final class VoiceRuntime: Sendable {
     let isMuted = Atomic(false)
     /// Whether packets can be sent: set by network, read by capture.
     let isLive = Atomic(false)
+    /// Whether what waits to be played is void: set by network, taken by playback.
+    let isFlushWanted = Atomic(false)
     /// Set once, read by all.
     let isClosing = Atomic(false)
     /// Set by playback when the speaker is closed.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import VoiceCore
 
-@Suite struct ButtonTurnsTests {
+@Suite struct TurnTakingTests {
     private let start = Instant(nanoseconds: 1_000_000_000)
 
     private func types(_ messages: [JSONValue]) -> [String] {
@@ -10,14 +10,14 @@ import Testing
     }
 
     /// One whose channel is there.
-    private func turns() -> ButtonTurns {
-        var turns = ButtonTurns()
+    private func turns() -> TurnTaking {
+        var turns = TurnTaking(isByButton: true)
         _ = turns.channelOpened()
         return turns
     }
 
     @Test func theProvidersTurnDetectionIsSwitchedOffAtTheChannelsBeginning() {
-        var turns = ButtonTurns()
+        var turns = TurnTaking(isByButton: true)
         let text = turns.channelOpened().map { String(decoding: $0.encoded, as: UTF8.self) }
         #expect(
             text == [
@@ -36,11 +36,11 @@ import Testing
         #expect(turns.deadline == nil)
         let last = end + .milliseconds(40)
         turns.sent(capturedAt: end, at: last)
-        #expect(turns.deadline == last + ButtonTurns.margin)
+        #expect(turns.deadline == last + TurnTaking.margin)
         turns.sent(capturedAt: end + .milliseconds(20), at: last + .milliseconds(20))
-        #expect(turns.deadline == last + ButtonTurns.margin)
+        #expect(turns.deadline == last + TurnTaking.margin)
         #expect(turns.handleTimeout(at: last) == [])
-        let committed = turns.handleTimeout(at: last + ButtonTurns.margin)
+        let committed = turns.handleTimeout(at: last + TurnTaking.margin)
         #expect(types(committed) == ["input_audio_buffer.commit", "response.create"])
         #expect(turns.deadline == nil)
     }
@@ -92,8 +92,22 @@ import Testing
         #expect(turns.handleTimeout(at: start + .milliseconds(230)) == [])
     }
 
+    @Test func whereTheProviderDetectsTurnsItIsOnlyToldToStop() {
+        var turns = TurnTaking(isByButton: false)
+        #expect(turns.channelOpened() == [])
+        #expect(turns.gate(isOpen: true, at: start) == [])
+        #expect(turns.interrupt() == [])
+        turns.see(.response(isRunning: true))
+        turns.see(.providerSpeaks(true))
+        #expect(types(turns.interrupt()) == ["response.cancel", "output_audio_buffer.clear"])
+        #expect(turns.interrupt() == [])
+        #expect(turns.gate(isOpen: false, at: start + .seconds(1)) == [])
+        turns.sent(capturedAt: start + .seconds(2), at: start + .seconds(2))
+        #expect(turns.deadline == nil)
+    }
+
     @Test func withoutAChannelNothingIsSaidAndATurnThatGoesOnIsCommittedLater() {
-        var turns = ButtonTurns()
+        var turns = TurnTaking(isByButton: true)
         #expect(turns.gate(isOpen: true, at: start) == [])
         _ = turns.channelOpened()
         _ = turns.gate(isOpen: false, at: start + .seconds(3))

@@ -1,9 +1,12 @@
-/// Turn taking by the gate: the provider's own turn detection is off, and the gate's opening and shutting begin and end the visitor's
-/// turn. Pure; part of the engine.
+/// Who speaks when, told to the provider. Pure; part of the engine.
+///
+/// Usually the provider finds out by itself when the visitor speaks, and all it is told is that the visitor wants it to stop, where its
+/// events say that it speaks. By the button, its own detection is off, and the gate's opening and shutting begin and end the
+/// visitor's turn.
 ///
 /// Sound and messages go different ways with no order between them. So a turn is committed only once sound from after its end has been
 /// sent, and a moment later still. A turn's beginning clears what the provider has kept of the silence before it.
-struct ButtonTurns {
+struct TurnTaking {
     private enum Gate: Equatable {
         case shut
         /// Since when there has been sound of this turn on its way.
@@ -14,6 +17,7 @@ struct ButtonTurns {
         case ended(since: Instant, commitAt: Instant)
     }
 
+    private let isByButton: Bool
     private var gate = Gate.shut
     private var isChannelThere = false
     private var isResponding = false
@@ -23,6 +27,10 @@ struct ButtonTurns {
     static let margin: Duration = .milliseconds(150)
     /// A shorter turn holds nothing that a provider could take for speech, and committing it is an error there.
     static let shortest: Duration = .milliseconds(100)
+
+    init(isByButton: Bool) {
+        self.isByButton = isByButton
+    }
 
     /// When `handleTimeout` is wanted.
     var deadline: Instant? {
@@ -37,21 +45,36 @@ struct ButtonTurns {
     /// The event channel can be used from now on.
     mutating func channelOpened() -> [JSONValue] {
         isChannelThere = true
+        guard isByButton else { return [] }
         let off = JSONValue.object(["input": .object(["turn_detection": .null])])
         return [Self.message("session.update", ["session": .object(["type": .text("realtime"), "audio": off])])]
     }
 
+    /// The gate opened or shut.
     mutating func gate(isOpen: Bool, at now: Instant) -> [JSONValue] {
+        guard isByButton else { return [] }
         switch gate {
         case .shut where isOpen:
             gate = .speaking(since: now)
-            return interruption()
+            let stop = interrupt()
+            return isChannelThere ? stop + [Self.message("input_audio_buffer.clear")] : stop
         // The same turn goes on.
         case .ending(let since, _) where isOpen, .ended(let since, _) where isOpen: gate = .speaking(since: since)
         case .speaking(let since) where !isOpen: gate = .ending(since: since, shutAt: now)
         case .shut, .speaking, .ending, .ended: break
         }
         return []
+    }
+
+    /// The visitor wants the provider to stop.
+    mutating func interrupt() -> [JSONValue] {
+        guard isChannelThere else { return [] }
+        var messages: [JSONValue] = []
+        if isResponding { messages.append(Self.message("response.cancel")) }
+        if isSpeaking { messages.append(Self.message("output_audio_buffer.clear")) }
+        isResponding = false
+        isSpeaking = false
+        return messages
     }
 
     /// A packet of the microphone's sound was sent.
@@ -76,17 +99,6 @@ struct ButtonTurns {
         guard isChannelThere, now - since >= Self.shortest + Self.margin else { return [] }
         isResponding = true
         return [Self.message("input_audio_buffer.commit"), Self.message("response.create")]
-    }
-
-    /// What stops the provider where it talks, and forgets what it heard before the turn.
-    private mutating func interruption() -> [JSONValue] {
-        guard isChannelThere else { return [] }
-        var messages: [JSONValue] = []
-        if isResponding { messages.append(Self.message("response.cancel")) }
-        if isSpeaking { messages.append(Self.message("output_audio_buffer.clear")) }
-        isResponding = false
-        isSpeaking = false
-        return messages + [Self.message("input_audio_buffer.clear")]
     }
 
     private static func message(_ type: String, _ fields: [String: JSONValue] = [:]) -> JSONValue {
