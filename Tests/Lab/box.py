@@ -59,6 +59,10 @@ class Trace(list):
                 return change.at
         return None
 
+    def all(self, what, value):
+        """The times of all such lines."""
+        return [change.at for change in self if (change.what, change.value) == (what, value)]
+
     def last(self, what):
         return next((change for change in reversed(self) if change.what == what), None)
 
@@ -188,7 +192,7 @@ class Box:
 
     def release_all(self):
         """Nobody presses, and nothing plays or records."""
-        self.agent.run("echo pull-up >/run/lab/BUTTON/pull; pkill aplay; pkill arecord; true")
+        self.agent.run("echo pull-up >/run/lab/BUTTON/pull; pkill aplay; pkill arecord; pkill -x ear; true")
 
     def await_idle(self, seconds=40):
         """Waits until no call is under way and the LED has been lit without a change for a while."""

@@ -1,6 +1,7 @@
 """What a call must show, and how it is scored: both sentences, silence while muted, the delays, the LED."""
 
 import speech
+from heard import MOST_SPREAD
 
 # Opus alone gives these sentences 0.95. What was kept while connecting comes in a burst, which the provider's jitter buffer
 # works off by playing what follows a tenth faster: 0.77. Each lost word costs more than that.
@@ -31,16 +32,16 @@ def score_spoken(lab, report, number, spoken_from, offset, muted=True):
         report.measure("mouth_to_provider_s", sounded["at"] - first_word)
 
 
-def score_heard(lab, report, number, heard, listened_from, offset):
-    """The reply came out of the speaker. `listened_from`: when recording began (machine's clock)."""
-    score = speech.compare(lab.sentences.reply, heard, SEARCH)
+def score_heard(lab, report, number, heard, offset):
+    """The reply came out of the speaker."""
+    score = speech.compare(lab.sentences.reply, heard.samples, SEARCH)
     report.measure("heard", score.correlation)
     if not report.need(score.correlation >= LEAST_CORRELATION, f"the provider's sentence scores {score.correlation:.2f}"):
         return
     connected = lab.provider.await_state(number, "connected", 1)
-    if connected and listened_from is not None:
+    if connected:
         said = connected["at"] + lab.sentences.reply_at
-        report.measure("provider_to_ear_s", listened_from + offset + score.lag - said)
+        report.measure("provider_to_ear_s", heard.began + offset + score.lag - said)
 
 
 def score_press(lab, report, trace, name="press_to_led_s", limit=0.05):
@@ -49,3 +50,15 @@ def score_press(lab, report, trace, name="press_to_led_s", limit=0.05):
     changed = trace.first("led", after=pulled or 0)
     taken = changed - pulled if changed and pulled else None
     report.need_at_most(name, taken, lab.limit(limit))
+
+
+def score_tone(lab, report, trace, heard, pulled, name):
+    """From the line's pull to the tone in the air; apart, what of it lay in the speaker's own buffer. Nothing sounded before it."""
+    report.need(heard.spread <= MOST_SPREAD, f"the ear's times disagree by {heard.spread:.3f} s")
+    onset = heard.onset(pulled)
+    report.need_at_most(name, onset - pulled if onset else None, lab.limit(0.05))
+    stream = next((change.value.split() for change in trace if change.what == "stream" and change.at >= pulled), ["closed"])
+    if onset and stream != ["closed"]:
+        started, waiting = float(stream[0]), int(stream[1]) / speech.RATE
+        # Silence goes before the first frame; a stream that ran already keeps about as much in stock all the time.
+        report.measure(f"{name.removesuffix('_s')}_of_it_speaker_s", onset - started if pulled <= started <= onset else waiting)

@@ -2,14 +2,20 @@
 
 import re
 
-from call_scores import score_heard, score_press, score_spoken
-from lab import case
+from call_scores import score_heard, score_press, score_spoken, score_tone
+from lab import SPEAKER_STATUS, case
 
 DELAYS = {
     "mouth_to_wire_ms": r"microphone's delay was ([\d.]+) ms",
     "wire_to_speaker_ms": r"speaker's delay was ([\d.]+) ms",
     "of_it_jitter_buffer_ms": r"([\d.]+) ms of it in the jitter buffer",
 }
+
+
+# A call's first press, and the one after it, from the line's pull to the tone.
+PRESSES = ("press_to_tone_s", "next_press_to_tone_s")
+# A look at the speaker while the tone of a press sounds or has just sounded, so many seconds after it.
+LOOK, LOOK_AFTER = f"stream={SPEAKER_STATUS}", 0.3
 
 
 class Call:
@@ -19,7 +25,7 @@ class Call:
         self._lab, self._report = lab, report
         self.number = lab.provider.voices + 1
         lab.box.mark()
-        self.listened_from = lab.listen()
+        lab.listen()
         self.spoken_from, self.trace = None, None
 
     def play(self, *steps):
@@ -45,7 +51,10 @@ class Call:
             report.measure("press_to_connected_s", connected["at"] - pulled - offset)
         score_press(lab, report, self.trace)
         score_spoken(lab, report, self.number, self.spoken_from, offset, muted)
-        score_heard(lab, report, self.number, lab.heard(), self.listened_from, offset)
+        heard = lab.heard()
+        score_heard(lab, report, self.number, heard, offset)
+        for name, pulled in zip(PRESSES, self.trace.all("pull", "down")):
+            score_tone(lab, report, self.trace, heard, pulled, name)
         self._measure_delays(lab.box.journal())
 
     def _measure_delays(self, journal):
@@ -59,9 +68,12 @@ class Call:
 @case("hold", at_least="smoke")
 def hold(lab, report):
     """Pressed and held while speaking; what is said after the release must not arrive."""
-    lab.box.configure(talk={"mode": "hold", "idle_end": "4 s"})
+    # Long enough for one more press when all is said: the tone of a voice that is open.
+    lab.box.configure(talk={"mode": "hold", "idle_end": "8 s"})
     call, times = Call(lab, report), lab.sentences
-    call.play("pull=down", f"wait={times.release_at}", "pull=up", "led=1:3", f"wait={times.end_at - times.release_at}")
+    press = ("pull=down", f"wait={LOOK_AFTER}", LOOK)
+    held = (*press, f"wait={times.release_at - LOOK_AFTER}", "pull=up", "led=1:3")
+    call.play(*held, f"wait={times.end_at - times.release_at}", *press, "pull=up")
     released = call.trace.first("pull", "up")
     muted = call.trace.first("led", "1", after=released or 0)
     # 300 ms of tail, in which the last word is still heard.
@@ -72,9 +84,9 @@ def hold(lab, report):
 def two_presses(lab, report, held):
     """Opened by one press and ended by the next, after the reply was heard."""
     call, times = Call(lab, report), lab.sentences
-    press = ("pull=down", f"wait={held}", "pull=up")
+    press = ("pull=down", f"wait={held}", "pull=up", f"wait={LOOK_AFTER - held}", LOOK)
     end = max(times.release_at, times.reply_at + times.reply_seconds) + 2.5
-    call.play(*press, f"wait={end - held}", *press, "led=1:3")
+    call.play(*press, f"wait={end - LOOK_AFTER}", *press, "led=1:3")
     call.finish(muted=False)
 
 
@@ -89,7 +101,7 @@ def auto_tap(lab, report):
 def toggle(lab, report):
     """A press opens and unmutes, the next one mutes and closes."""
     lab.box.configure(talk={"mode": "toggle", "idle_end": "20 s"})
-    two_presses(lab, report, held=0.5)
+    two_presses(lab, report, held=0.25)
 
 
 @case("hands-free", at_least="short")
@@ -97,5 +109,5 @@ def hands_free(lab, report):
     """A press opens, the microphone stays open, and the idle end closes when nobody says anything any more."""
     lab.box.configure(talk={"mode": "hands-free", "idle_end": "4 s"})
     call, times = Call(lab, report), lab.sentences
-    call.play("pull=down", "wait=0.3", "pull=up", f"wait={times.end_at}")
+    call.play("pull=down", f"wait={LOOK_AFTER}", LOOK, "pull=up", f"wait={times.end_at}")
     call.finish(muted=False)

@@ -166,6 +166,18 @@ static int watch(double until, int wanted) {
     }
 }
 
+static void stream(const char *path) {
+    char text[512] = "", *at, *delay;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    text[got > 0 ? got : 0] = 0;
+    at = strstr(text, "trigger_time:");
+    delay = strstr(text, "\ndelay");
+    if (at && delay) printf("%.6f stream %.6f %d\n", seconds(), atof(at + 13), atoi(strchr(delay, ':') + 1));
+    else printf("%.6f stream closed\n", seconds());
+}
+
 static int steps(int count, char **step) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     led = open(LED, O_RDONLY | O_CLOEXEC);
@@ -195,6 +207,8 @@ static int steps(int count, char **step) {
                 if (file >= 0) close(file);
             }
             printf("%.6f running %d\n", seconds(), strstr(text, "RUNNING") != NULL);
+        } else if (!strcmp(name, "stream")) {  // stream=FILE: since when a sound stream runs, and how many samples lie in it
+            stream(value);
         } else if (!strcmp(name, "run")) {  // run=COMMAND: in the background
             printf("%.6f run\n", seconds());
             if (fork() == 0) {

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Callable
 
 import speech
-from sentences import mono
+from heard import Heard
 
 # The loopback card's other ends: what is played here the box's microphone hears, what is recorded here its speaker played.
 MOUTH = EAR = "hw:Loopback,1,0"
 MOUTH_STATUS = "/proc/asound/Loopback/pcm1p/sub0/status"
 EAR_STATUS = "/proc/asound/Loopback/pcm1c/sub0/status"
-FORMAT = "-f S16_LE -r 48000 -c 2"
+SPEAKER_STATUS = "/proc/asound/Loopback/pcm0p/sub0/status"
 
 CASES = {}  # name: Case, in the order in which they are run
 
@@ -56,17 +56,20 @@ class Lab:
         return f"run=exec aplay -q -D {MOUTH} /lab/spoken.wav 2>/dev/null", f"running={MOUTH_STATUS}:10"
 
     def listen(self):
-        """Records what the speaker plays from here on; returns when the recording began (machine's clock)."""
-        trace = self.box.do(f"run=exec arecord -q -D {EAR} {FORMAT} /run/lab/heard.wav 2>/dev/null", f"running={EAR_STATUS}:10")
-        return trace.first("running", "1")
+        """Records what the speaker plays from here on."""
+        self.box.do(f"run=exec ear {EAR} /run/lab/heard.wav 2>/run/lab/ear.log", f"running={EAR_STATUS}:10")
 
     def heard(self):
-        """What the speaker played since `listen`, as samples."""
+        """What the speaker played since `listen`."""
         self._listened += 1
-        self.box.agent.run("pkill -INT arecord; sleep 0.3; cp /run/lab/heard.wav /lab/heard.wav", 40)
+        self.box.agent.run("pkill -INT -x ear; sleep 0.3; cp /run/lab/heard.wav /run/lab/heard.wav.times /lab/", 40)
+        said = self.box.agent.run("cat /run/lab/ear.log")
+        if said:
+            raise RuntimeError(said)
         kept = self.folder / f"heard-{self._listened}.wav"
-        (self.machine.shared / "heard.wav").rename(kept.with_suffix(".stereo.wav"))
-        return mono(kept.with_suffix(".stereo.wav"), kept)
+        for ending in ("", ".times"):
+            (self.machine.shared / f"heard.wav{ending}").rename(f"{kept}{ending}")
+        return Heard.read(kept)
 
     def at_provider(self, number):
         """What the provider heard in a voice, or None."""

@@ -20,6 +20,7 @@ release=$(Tests/Support/release talkpost)
 mkdir -p /scratch/lab
 strip -o /scratch/lab/talkpost "$release/talkpost"
 gcc -std=gnu11 -Wall -Wextra -Werror -O2 -static -o /scratch/lab/hands Tests/Lab/hands.c
+gcc -std=gnu11 -Wall -Wextra -Werror -O2 -o /scratch/lab/ear Tests/Lab/ear.c -lasound
 """
 # Where the files of config/ belong on a box, as each of them says.
 PLACES = {
@@ -48,7 +49,7 @@ def machine():
 
 
 def build():
-    """Builds in the Debian 13 root and returns the folder with `talkpost` and `hands`."""
+    """Builds in the Debian 13 root and returns the folder with `talkpost`, `hands` and `ear`."""
     done = subprocess.run([DEVICE / "run", "sh", "-c", BUILD])
     if done.returncode:
         raise NotBuilt("The appliance could not be built for Debian 13; the reason stands above.")
@@ -60,7 +61,8 @@ def pack(binaries, path):
     """Writes the tar archive that the initrd unpacks."""
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
         _add(archive, binaries / "talkpost", "usr/bin/talkpost", 0o755)
-        _add(archive, binaries / "hands", "usr/local/sbin/hands", 0o755)
+        for name in ("hands", "ear"):
+            _add(archive, binaries / name, f"usr/local/sbin/{name}", 0o755)
         for name, place in PLACES.items():
             _add(archive, PROJECT / "config" / name, place, 0o644)
         for file in sorted((LAB / "files").rglob("*")):

@@ -1,7 +1,8 @@
-"""QEMU's control connection (QMP): commands with their answers; events are passed over."""
+"""QEMU's control connection (QMP): commands with their answers, and the events that came in between."""
 
 import json
 import socket
+import time
 
 
 class QMPError(Exception):
@@ -14,6 +15,7 @@ class QMP:
         self._socket.settimeout(20)
         self._socket.connect(str(path))
         self._stream = self._socket.makefile("rw")
+        self._events = []
         json.loads(self._stream.readline())  # the greeting
         self.execute("qmp_capabilities")
 
@@ -29,6 +31,15 @@ class QMP:
                 raise QMPError(f"{command}: {answer['error']['desc']}")
             if "return" in answer:
                 return answer["return"]
+            if "event" in answer:
+                stamp = answer["timestamp"]
+                ago = time.time() - stamp["seconds"] - stamp["microseconds"] / 1e6
+                self._events.append((time.monotonic() - ago, answer["event"]))
+
+    def events(self, name, after):
+        """When there were such events since a time; seconds of this machine's CLOCK_MONOTONIC, both."""
+        self.execute("query-status")  # what lies before the answer was read by then
+        return [at for at, event in self._events if event == name and at >= after]
 
     def close(self):
         self._socket.close()

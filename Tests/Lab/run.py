@@ -97,7 +97,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="every case; without it, the short set")
     parser.add_argument("--json", type=Path, help="the rows are written to this file")
     parser.add_argument("--keep", type=Path, default=catalog.PROJECT / ".cache" / "lab", help="recordings and logs")
-    parser.add_argument("--binaries", type=Path, help="a folder with talkpost and hands built before, for Debian 13")
+    parser.add_argument("--binaries", type=Path, help="a folder with talkpost, hands and ear built before, for Debian 13")
     options = parser.parse_args()
     options.keep = options.keep.resolve()
     for number in STOPS:

@@ -40,12 +40,6 @@ class Sentences:
         return speech.Span(start, start + len(self.aside))
 
 
-def mono(path, into):
-    """One channel of what a stereo card recorded."""
-    subprocess.run(["sox", path, "-r", str(speech.RATE), "-b", "16", into, "remix", "1,2"], check=True)
-    return speech.read_wav(into)
-
-
 def _write(path, seconds, *parts):
     track = np.zeros(int(seconds * speech.RATE))
     for at, samples in parts:

@@ -4,7 +4,7 @@ import VoiceCore
 
 /// The sound cards that the config names, as the voices' sound device: the one bridge between ALSA and VoiceCore.
 ///
-/// Made at start on main, where nothing is opened; used by one voice at a time on that voice's threads. A card is looked for anew
+/// Made at start on main, where nothing is opened; used by one voice at a time on that voice's threads, and by the tones' thread. A card is looked for anew
 /// each time it is opened, so that one that was missing is found once it is plugged in.
 final class ALSADevice: AudioDevice {
     private let microphone: CardName?
@@ -158,7 +158,7 @@ final class ALSACapture: AudioCapture {
     }
 }
 
-/// The speaker of one voice. Lives on the playback thread.
+/// The speaker of tones and of the voice that takes it over from them. Used by one thread at a time.
 final class ALSAPlayback: AudioPlayback {
     private let device: ALSADevice
     private var stream: PlaybackStream

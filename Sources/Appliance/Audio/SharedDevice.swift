@@ -9,46 +9,44 @@ import VoiceCore
 struct SharedDevice<Device: AudioDevice>: AudioDevice {
     private let device: Device
     private let bridge: SoundBridge
+    private let slot: SpeakerSlot<Device.Playback>
 
     /// How long tones may take to let go of the device: a few frames, unless the card is stuck.
     private static var tonesLimit: Duration { .milliseconds(500) }
 
-    init(_ device: Device, bridge: SoundBridge) {
+    /// - Parameter slot: the one that the tones' thread leaves its speaker in.
+    init(_ device: Device, bridge: SoundBridge, slot: SpeakerSlot<Device.Playback> = SpeakerSlot()) {
         self.device = device
         self.bridge = bridge
+        self.slot = slot
     }
 
     func openCapture() throws(AudioDeviceError) -> SharedCapture<Device.Capture> {
-        let limit = Instant.now() + Self.tonesLimit
-        while !bridge.turn({ $0.takeForVoice() }) {
-            guard Instant.now() < limit else {
-                throw AudioDeviceError(.busy, "A tone still holds the speaker: the sound card does not take it.")
-            }
-            usleep(1_000)
-        }
+        bridge.turn { $0.takeMicrophone() }
         do {
             return SharedCapture(try device.openCapture(), bridge: bridge)
         } catch {
-            bridge.turn { $0.refuseVoice() }
+            bridge.turn { $0.refuseMicrophone() }
             bridge.startTones()
             throw error
         }
     }
 
     func activate(_ session: PBAudioSession) throws(AudioDeviceError) {
+        try awaitTones { $0.takeSession() }
         do {
             try device.activate(session)
-            bridge.turn { $0.activate() }
         } catch {
-            bridge.turn { $0.giveBack() }
-            bridge.startTones()
+            leave()
             throw error
         }
     }
 
     func openPlayback() throws(AudioDeviceError) -> SharedPlayback<Device.Playback> {
         var link = DeviceLink(.speaker, bridge)
-        do {
+        do throws(AudioDeviceError) {
+            try awaitTones { $0.takeSpeaker() }
+            if let playback = slot.take() { return SharedPlayback(playback, bridge: bridge, link: link) }
             return SharedPlayback(try device.openPlayback(), bridge: bridge, link: link)
         } catch {
             link.fails()
@@ -57,9 +55,27 @@ struct SharedDevice<Device: AudioDevice>: AudioDevice {
     }
 
     func deactivate() {
-        device.deactivate()
-        bridge.turn { $0.giveBack() }
+        leave()
+    }
+
+    private func leave() {
+        if bridge.turn({ $0.endVoice() }) {
+            // What was handed over to a voice that did not fetch it.
+            _ = slot.take()
+            device.deactivate()
+            bridge.turn { $0.voiceLeft() }
+        }
         bridge.startTones()
+    }
+
+    private func awaitTones(_ isGranted: (inout SoundTurn) -> Bool) throws(AudioDeviceError) {
+        let limit = Instant.now() + Self.tonesLimit
+        while !bridge.turn(isGranted) {
+            guard Instant.now() < limit else {
+                throw AudioDeviceError(.busy, "A tone still holds the speaker: the sound card does not take it.")
+            }
+            usleep(1_000)
+        }
     }
 }
 

@@ -33,14 +33,14 @@ final class SoundBridge: Sendable {
 
     // MARK: On main
 
-    /// A voice is about to be opened: tones leave the device to it, its speaker plays them, and the notice.
+    /// A voice is about to be opened: whoever has the speaker until it does plays the notice and its tones, and leaves it to the voice.
     /// - Parameter call: what its changes are told under.
     func expectVoice(_ call: Int) {
         self.call.store(call, ordering: .relaxed)
         meter.startVoice()
         let tonesSound = turn.withLock {
             $0.isVoiceExpected = true
-            return $0.holder == .tones
+            return $0.tones == .playing
         }
         speaker.withLock {
             $0.silencer = SpeechSilencer()
@@ -78,9 +78,9 @@ final class SoundBridge: Sendable {
     /// Ends the program's sound: no tone begins, one that sounds ends, and whoever holds the device is waited for, so that it is put
     /// back as it was.
     func end(within limit: Duration) async {
-        turn.withLock { $0.isVoiceExpected = true }
+        turn.withLock { $0.isEnding = true }
         let end = Instant.now() + limit
-        while turn({ $0.holder }) != .nobody, Instant.now() < end {
+        while !turn({ $0.isFree }), Instant.now() < end {
             try? await Task.sleep(for: .milliseconds(5), clock: SuspendingClock())
         }
     }
@@ -132,7 +132,7 @@ final class SoundBridge: Sendable {
 
     /// Lets what waits be heard, where no voice has the speaker.
     func startTones() {
-        guard let playTones, speaker.withLock({ !$0.mix.isEmpty }), turn.withLock({ $0.takeForTones() }) else { return }
+        guard let playTones, speaker.withLock({ !$0.mix.isEmpty }), turn.withLock({ $0.beginTones() }) else { return }
         playTones(self)
     }
 }

@@ -10,6 +10,7 @@ struct SoundParts: Sendable {
     let bridge: SoundBridge
     private let cards: ALSADevice
     private let mixer: SoundMixer?
+    private let hasCard: Bool
     private let report: @Sendable (String) -> Void
 
     init(_ configuration: Configuration, log: Log) {
@@ -25,6 +26,7 @@ struct SoundParts: Sendable {
         case .wav(let path): speaker = (nil, path)
         case .card(let card): speaker = (card, nil)
         }
+        hasCard = microphone.card != nil || speaker.card != nil
         let report = { @Sendable (sentence: String) in
             // The sound threads must not wait for the log.
             DispatchQueue.main.async { log.info(sentence) }
@@ -43,10 +45,14 @@ struct SoundParts: Sendable {
         }
     }
 
-    /// Puts right what a crash left in the mixers, in the background.
+    /// Puts right what a crash left in the mixers, and makes ready what the first press would wait for; in the background.
     func start() {
-        guard let mixer else { return }
-        DispatchQueue.global().async { [report] in mixer.restoreAfterCrash().forEach(report) }
+        guard hasCard else { return }
+        DispatchQueue.global().async { [mixer, report] in
+            mixer?.restoreAfterCrash().forEach(report)
+            PlaybackStream.warm()
+            mixer?.warm()
+        }
     }
 
     /// What a unit runs after its program crashed: under `managed` the microphone's switch is left off until the next voice.
@@ -73,11 +79,12 @@ struct SoundParts: Sendable {
         return (SharedDevice(device, bridge: bridge), bridge)
     }
 
-    private static func card(
-        _ device: some AudioDevice, _ earcons: Earcons, _ session: PBAudioSession
+    private static func card<Device: AudioDevice>(
+        _ device: Device, _ earcons: Earcons, _ session: PBAudioSession
     ) -> (any AudioDevice, SoundBridge) {
-        let bridge = SoundBridge(earcons: earcons, playTones: ToneThread.player(device, session))
-        return (SharedDevice(device, bridge: bridge), bridge)
+        let slot = SpeakerSlot<Device.Playback>()
+        let bridge = SoundBridge(earcons: earcons, playTones: ToneThread.player(device, session, slot))
+        return (SharedDevice(device, bridge: bridge, slot: slot), bridge)
     }
 
     /// What is wrong with the cards now, as sentences with their cures; nil: nothing. Does not wait.

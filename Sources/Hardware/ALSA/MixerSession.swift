@@ -68,7 +68,7 @@ struct MixerSession<Access: MixerAccess> {
     // MARK: A voice
 
     /// Sets the cards up; those that it holds already and that are still there are left alone.
-    /// - Parameter user: not `nobody`; the same until `giveBack`.
+    /// - Parameter user: not `nobody`; a voice may follow upon a tone, and keeps them until `giveBack`.
     mutating func take(_ uses: [Use], for user: User) -> [String] {
         // Lets go of those that went meanwhile.
         var sentences = follow()
@@ -76,6 +76,14 @@ struct MixerSession<Access: MixerAccess> {
             self.user = user
             left = file.read() ?? SavedMixer()
             saved = left
+        } else if self.user == .tone, user == .voice {
+            self.user = .voice
+            var failures: [String] = []
+            for index in cards.indices {
+                // A card that is gone is let go of at the next look; the streams name its loss.
+                do throws(ALSAError) { sentences += try route(index) } catch { failures.append("\(error)") }
+            }
+            sentences += failures
         }
         let missing = uses.filter { use in !cards.contains { $0.use == use } }
         guard !missing.isEmpty else { return sentences }
@@ -192,6 +200,14 @@ struct MixerSession<Access: MixerAccess> {
 
     private func key(_ card: Card, _ element: MixerElement) -> SavedMixer.Key {
         SavedMixer.Key(cardID: card.use.cardID, element: element.id)
+    }
+
+    /// Reads all that a voice would read of a card. A card that cannot be read is the voice's to tell.
+    func look(at use: Use) {
+        guard user == .nobody, let access = try? mixer(use.cardID) else { return }
+        for element in MixerPlan(settings, uses: use.uses, elements: access.elements).touchable {
+            _ = try? access.values(of: element)
+        }
     }
 
     // MARK: After a crash

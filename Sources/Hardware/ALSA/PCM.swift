@@ -57,6 +57,13 @@ struct PCM: ~Copyable {
     private let handle: OpaquePointer
     private let status: OpaquePointer
 
+    /// Reads alsa-lib's configuration, which else the first PCM that is opened would wait for.
+    static func warm() {
+        talkpost_alsa_be_quiet()
+        // A configuration that cannot be read is told by whoever opens a PCM.
+        _ = snd_config_update()
+    }
+
     /// Opens a PCM and agrees on a format with it.
     /// - Parameters:
     ///   - name: as alsa-lib's configuration knows it.

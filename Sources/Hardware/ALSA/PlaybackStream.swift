@@ -2,7 +2,7 @@ import Glibc
 
 /// A speaker that takes 10 ms frames of 48 kHz mono, whatever the card wants.
 ///
-/// Made and used on one thread, which it holds for at most 100 ms at a time; closed by being let go of. Once made it
+/// Used by one thread at a time, which it holds for at most 100 ms; closed by being let go of. Once made it
 /// allocates only where its level changes. How much waits in the card is bounded by `FillLevel`, also after underruns.
 public final class PlaybackStream {
     private static let waitLimit: Duration = .milliseconds(100)
@@ -22,6 +22,9 @@ public final class PlaybackStream {
 
     /// How often the card ran out of sound.
     public private(set) var underrunCount = 0
+
+    /// Makes ready what the first stream, of either direction, would wait for. Opens no card; blocks for some milliseconds.
+    public static func warm() { PCM.warm() }
 
     /// Opens the speaker of a card.
     /// - Throws: `absent`, `busy`, `notPermitted` or `unsupported`, as a sentence.

@@ -50,6 +50,12 @@ public final class SoundMixer: Sendable {
         session.withLock { $0.restoreAfterCrash() }
     }
 
+    /// Looks at the cards' controls and changes nothing: a press then finds ready in memory what its first tone needs.
+    public func warm() {
+        let uses = uses
+        session.withLock { session in uses.forEach { session.look(at: $0) } }
+    }
+
     /// After the program's crash, from another process: switches the microphone off.
     public func muteAfterCrash() -> [String] {
         let uses = uses

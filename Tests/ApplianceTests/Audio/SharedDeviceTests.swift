@@ -98,13 +98,13 @@ import VoiceCore
 
     @Test func theEndWaitsUntilTheDeviceIsPutBackAndLetsNoToneBegin() async throws {
         let device = FakeDevice()
-        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app, SpeakerSlot()) }
         let shared = SharedDevice(device, bridge: bridge)
         _ = try shared.openCapture()
         async let ended: Void = bridge.end(within: .seconds(10))
         shared.deactivate()
         await ended
-        #expect(bridge.turn { $0.holder } == .nobody)
+        #expect(bridge.turn { $0.isFree })
         bridge.play(.ended)
         #expect(device.played.isEmpty)
     }
@@ -113,46 +113,96 @@ import VoiceCore
 
     @Test func aToneOpensTheSpeakerPlaysAndLetsItGo() throws {
         let device = FakeDevice()
-        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .managed) }
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .managed, SpeakerSlot()) }
         bridge.play(.ended)
         #expect(device.steps == ["activated", "playback opened", "playback closed", "deactivated"])
         let ended = try samples(.ended)
         #expect(Array(device.played.prefix(ended.count)) == ended)
         #expect(device.played.dropFirst(ended.count).allSatisfy { $0 == 0 })
         #expect(device.played.count - ended.count >= 9 * 480)
-        #expect(bridge.turn { $0.holder } == .nobody)
+        #expect(bridge.turn { $0.isFree })
     }
 
     @Test func aSpeakerThatCannotBeHadForgetsTheTone() {
         let device = FakeDevice(refusal: AudioDeviceError(.absent, "There is none."))
-        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app, SpeakerSlot()) }
         bridge.play(.ended)
         #expect(device.steps == ["activated", "deactivated"])
-        #expect(bridge.turn { $0.holder } == .nobody)
+        #expect(bridge.turn { $0.isFree })
     }
 
-    @Test func aVoiceTakesTheSpeakerOverAfterTheFrameThatIsBeingPlayed() throws {
+    /// A press's tone sounds before its voice has the speaker; the voice is given the same one, and the tone goes on in its frames.
+    @Test func aVoiceIsGivenTheSpeakerThatItsFirstToneOpened() throws {
         let holder = Mutex<SoundBridge?>(nil)
         let device = FakeDevice { count in
-            if count == 3 { holder.withLock { $0 }?.expectVoice(1) }
+            // The voice's own threads, as far as the turn is concerned.
+            guard count == 3, let bridge = holder.withLock({ $0 }) else { return }
+            bridge.turn {
+                $0.takeMicrophone()
+                _ = $0.takeSession()
+                _ = $0.takeSpeaker()
+            }
         }
-        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        let slot = SpeakerSlot<FakeDevice.Playback>()
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app, slot) }
+        holder.withLock { $0 = bridge }
+        let shared = SharedDevice(device, bridge: bridge, slot: slot)
+        bridge.expectVoice(1)
+        bridge.play(.connecting)
+        #expect(device.steps == ["activated", "playback opened"])
+        #expect(device.played.count == 3 * 480)
+        do {
+            var playback = try shared.openPlayback()
+            try write(0, 4, to: &playback)
+        }
+        #expect(device.steps == ["activated", "playback opened", "playback closed"])
+        let connecting = try samples(.connecting)
+        #expect(Array(device.played.prefix(connecting.count)) == connecting)
+        bridge.dismissVoice()
+        shared.deactivate()
+        #expect(device.steps.last == "deactivated")
+        #expect(bridge.turn { $0.isFree })
+    }
+
+    @Test func aToneThatSoundsIsCutForTheNextPressWithoutAClick() throws {
+        let holder = Mutex<SoundBridge?>(nil)
+        let device = FakeDevice { count in
+            let bridge = holder.withLock { $0 }
+            if count == 3 { bridge?.expectVoice(1) }
+            if count == 20 { bridge?.dismissVoice() }
+        }
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app, SpeakerSlot()) }
         holder.withLock { $0 = bridge }
         bridge.play(.fault(.noNetwork))
-        #expect(device.played.count == 4 * 480)
-        #expect(device.played.suffix(240).allSatisfy { $0 == 0 })
-        #expect(bridge.turn { $0.holder } == .nobody)
-        bridge.play(.open)
-        let voice = FakeDevice()
-        var playback = try SharedDevice(voice, bridge: bridge).openPlayback()
-        try write(0, 1, to: &playback)
-        let open = try samples(.open)
-        #expect(voice.played == Array(open.prefix(480)))
+        #expect(device.played.prefix(4 * 480).contains { $0 != 0 })
+        #expect(device.played.dropFirst(3 * 480 + 240).allSatisfy { $0 == 0 })
+        // It was kept open for the voice, and closed once there was none.
+        #expect(device.played.count == 21 * 480)
+        #expect(device.steps == ["activated", "playback opened", "playback closed", "deactivated"])
+    }
+
+    @Test func aSpeakerThatWasNotFetchedIsClosedWithTheVoice() throws {
+        let device = FakeDevice()
+        let slot = SpeakerSlot<FakeDevice.Playback>()
+        let bridge = SoundBridge(earcons: earcons)
+        let shared = SharedDevice(device, bridge: bridge, slot: slot)
+        try shared.activate(.app)
+        slot.put(try device.openPlayback())
+        shared.deactivate()
+        #expect(device.steps == ["activated", "playback opened", "playback closed", "deactivated"])
+    }
+
+    @Test func aSpeakerThatCannotBeHadIsNotAskedForAgainAndAgainWhileAVoiceIsExpected() {
+        let device = FakeDevice(refusal: AudioDeviceError(.absent, "There is none."))
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app, SpeakerSlot()) }
+        bridge.expectVoice(1)
+        bridge.play(.connecting)
+        #expect(device.steps == ["activated", "deactivated"])
     }
 
     @Test func aToneWaitsUntilTheVoiceHasLetGoOfTheDevice() throws {
         let device = FakeDevice()
-        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app) }
+        let bridge = SoundBridge(earcons: earcons) { ToneThread.play($0, on: device, .app, SpeakerSlot()) }
         let shared = SharedDevice(device, bridge: bridge)
         bridge.expectVoice(1)
         _ = try shared.openCapture()
@@ -174,6 +224,7 @@ import VoiceCore
         bridge.expectVoice(1)
         #expect(throws: AudioDeviceError.self) { _ = try SharedDevice(refusing, bridge: bridge).openCapture() }
         #expect(starts.load(ordering: .relaxed) == 0)
+        #expect(bridge.turn { $0.isFree })
         bridge.dismissVoice()
         bridge.play(.fault(.microphoneDenied))
         #expect(starts.load(ordering: .relaxed) == 1)

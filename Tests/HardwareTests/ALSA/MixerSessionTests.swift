@@ -199,6 +199,32 @@ import Testing
         #expect(set.allSatisfy { !$0.hasPrefix("Mic") })
     }
 
+    /// A press's first tone has the mixer before its voice does.
+    @Test func aVoiceThatFollowsUponAToneSetsTheMicrophoneToo() {
+        var crashed = session(card)
+        _ = crashed.take([Self.use], for: .voice)
+        var next = session(card)
+        _ = next.restoreAfterCrash()
+        #expect(next.take([Self.use], for: .tone) == ["The speaker of the sound card Board is now: Speaker."])
+        #expect(card.shown["Mic Capture Switch"] == 0)
+        #expect(next.take([Self.use], for: .voice) == [])
+        #expect(card.shown["Mic Capture Switch"] == 1)
+        #expect(card.shown["Mic Capture Volume"] == 10)
+        #expect(next.user == .voice)
+        _ = next.giveBack()
+        #expect(card.shown == Self.before)
+        #expect(saved == nil)
+    }
+
+    @Test func aLookChangesNothing() {
+        let session = session(card)
+        var count = 0
+        card.onSet = { _ in count += 1 }
+        session.look(at: Self.use)
+        #expect(count == 0)
+        #expect(saved == nil)
+    }
+
     @Test func aToneAfterACrashLeavesTheMicrophoneOffForTheNextVoice() {
         var crashed = session(card)
         _ = crashed.take([Self.use], for: .voice)
