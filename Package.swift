@@ -70,7 +70,7 @@ let package = Package(
             exclude: ["CVirtualTime", "Python", "install", "lint", "packages", "release", "suite"]),
         .testTarget(name: "VoiceCoreTests", dependencies: ["VoiceCore", "Support", "COpenSSL"]),
         .testTarget(name: "HardwareTests", dependencies: ["Hardware"]),
-        .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support"]),
+        .testTarget(name: "ApplianceTests", dependencies: ["Appliance", "Support", "COpenSSL"]),
         .testTarget(name: "ArchitectureTests"),
         .testTarget(name: "DemoProviderTests", dependencies: ["DemoProvider"]),
         .testTarget(name: "Scenarios", dependencies: ["VoiceCore", "Support"], path: "Tests/Scenarios"),

@@ -72,12 +72,13 @@ struct Talkpost {
         let log = Log(configuration.log, console: console, isUnderSystemd: Journal.isStandardError)
         let backend: any VoiceBackend
         let backendFault: HealthWatch.Look
+        var closeLeftOpen = {}
         do throws(BackendError) {
             var settings = configuration.backend
             settings.stateDirectory = StateDirectory.path(configuration.state)
             let client = try BackendClient(settings, notice: { log.info($0) })
-            client.closeLeftOpen()
             backend = client
+            closeLeftOpen = { client.closeLeftOpen() }
             backendFault = { client.fault }
         } catch {
             guard notifier.isListenedTo else { return fail("talkpost: \(error.message)") }
@@ -110,6 +111,7 @@ struct Talkpost {
             watchers: watchers)
         let signals = Termination { service.quit() }
         parts.start()
+        closeLeftOpen()
         await service.run()
         signals.cancel()
         captions?.finish()

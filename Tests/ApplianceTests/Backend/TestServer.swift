@@ -16,11 +16,20 @@ final class TestServer: Sendable {
     /// One connection, in the hands of the test's closure.
     struct Connection: Sendable {
         let socket: Int32
+        var tls: TLSConnection?
 
         func send(_ text: String) {
             _ = text.utf8.withContiguousStorageIfAvailable {
-                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                if let tls {
+                    tls.send(UnsafeRawBufferPointer($0))
+                } else {
+                    _ = Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
             }
+        }
+
+        fileprivate func receive(into buffer: inout [UInt8]) -> Int {
+            buffer.withUnsafeMutableBytes { tls?.receive($0) ?? recv(socket, $0.baseAddress, $0.count, 0) }
         }
 
         /// A whole answer of JSON.
@@ -54,10 +63,13 @@ final class TestServer: Sendable {
     private let listener: Int32
     private let report: AsyncStream<Request>.Continuation
     private let serve: Serve
+    private let tls: TLSServer?
     private let connections = Mutex(0)
 
-    init(_ serve: @escaping Serve) {
+    /// - Parameter tls: nil: it speaks plain HTTP.
+    init(tls: TLSServer? = nil, _ serve: @escaping Serve) {
         self.serve = serve
+        self.tls = tls
         (requests, report) = AsyncStream.makeStream()
         (listener, port) = Self.listen()
         let server = Unmanaged.passRetained(self)
@@ -71,7 +83,7 @@ final class TestServer: Sendable {
         pthread_detach(id)
     }
 
-    var url: String { "http://127.0.0.1:\(port)" }
+    var url: String { "\(tls == nil ? "http" : "https")://127.0.0.1:\(port)" }
     var connectionCount: Int { connections.withLock { $0 } }
 
     /// Takes no further connections.
@@ -140,16 +152,28 @@ final class TestServer: Sendable {
         report.finish()
     }
 
-    private func talk(_ connection: Connection, _ number: Int) {
+    private func talk(_ plain: Connection, _ number: Int) {
+        defer { close(plain.socket) }
+        var connection = plain
+        if let tls {
+            guard let accepted = tls.accept(plain.socket) else {
+                // Read to the end, so that no reset overtakes the alert.
+                shutdown(plain.socket, Int32(SHUT_WR))
+                var rest = [UInt8](repeating: 0, count: 4096)
+                while recv(plain.socket, &rest, rest.count, 0) > 0 {}
+                return
+            }
+            connection.tls = accepted
+        }
         var pending: [UInt8] = []
-        while let request = Self.read(connection.socket, &pending, number) {
+        while let request = Self.read(connection, &pending, number) {
             report.yield(request)
             if !serve(request, connection) { break }
         }
-        close(connection.socket)
+        connection.tls?.close()
     }
 
-    private static func read(_ socket: Int32, _ pending: inout [UInt8], _ number: Int) -> Request? {
+    private static func read(_ connection: Connection, _ pending: inout [UInt8], _ number: Int) -> Request? {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
             if let end = pending.firstRange(of: Array("\r\n\r\n".utf8)) {
@@ -169,7 +193,7 @@ final class TestServer: Sendable {
                         connection: number)
                 }
             }
-            let got = recv(socket, &buffer, buffer.count, 0)
+            let got = connection.receive(into: &buffer)
             guard got > 0 else { return nil }
             pending += buffer[..<got]
         }
