@@ -73,7 +73,7 @@ enum Failure: Equatable, Sendable {
     /// What goes out instead of `answer`, which is the deed's where the failure comes after it; a deed that failed by itself
     /// is not spoilt further.
     func reply(to request: HTTPRequest, insteadOf answer: HTTPReply) -> HTTPReply {
-        if comesAfterTheDeed, answer.status != 200 { return answer }
+        if comesAfterTheDeed, !(200..<300).contains(answer.status) { return answer }
         return switch self {
         case .invalidToken: .error(401, "invalid_token", "The token is expired or not valid.")
         case .forbidden: .error(403, "forbidden", "This user may not start a voice here.")

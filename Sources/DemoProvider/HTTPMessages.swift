@@ -5,6 +5,8 @@ struct HTTPRequest: Sendable, Equatable {
     var method: String
     /// Percent-decoded.
     var path: String
+    /// The media type, without its parameters; empty where there is none.
+    var type = ""
     var body: [UInt8]
 }
 
@@ -45,7 +47,23 @@ struct HTTPReply: Sendable, Equatable {
     }
 }
 
-/// Which of the contract's routes a request is for. Pure.
+/// Whose manners the backend has; what they are, HANDBOOK.md tells.
+enum Kind: String, CaseIterable, Sendable {
+    case contract
+    case whip
+    case pipecat
+
+    /// Where a voice is started.
+    var path: String {
+        switch self {
+        case .contract: "/voice/{chat}"
+        case .whip: "/whip/{chat}"
+        case .pipecat: "/api/offer"
+        }
+    }
+}
+
+/// Which of a kind's routes a request is for. Pure.
 enum Route: Equatable {
     case start(chat: String)
     case close(chat: String, voice: String)
@@ -53,12 +71,16 @@ enum Route: Equatable {
     case hello
     case unknown
 
-    init(_ request: HTTPRequest) {
+    init(_ request: HTTPRequest, _ kind: Kind = .contract) {
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map { String($0) }
-        switch (request.method, parts.first, parts.count) {
-        case ("POST", "voice", 2): self = .start(chat: parts[1])
-        case ("POST", "voice", 4) where parts[3] == "close": self = .close(chat: parts[1], voice: parts[2])
-        case ("HEAD", _, 0), ("GET", _, 0): self = .hello
+        switch (kind, request.method, parts.first, parts.count) {
+        case (_, "HEAD", _, 0), (_, "GET", _, 0): self = .hello
+        case (.contract, "POST", "voice", 2): self = .start(chat: parts[1])
+        case (.contract, "POST", "voice", 4) where parts[3] == "close": self = .close(chat: parts[1], voice: parts[2])
+        case (.whip, "POST", "whip", 2): self = .start(chat: parts[1])
+        case (.whip, "DELETE", "whip", 3): self = .close(chat: parts[1], voice: parts[2])
+        case (.whip, "POST", "whip", 4) where parts[3] == "hangup": self = .close(chat: parts[1], voice: parts[2])
+        case (.pipecat, "POST", "api", 2) where parts[1] == "offer": self = .start(chat: "pipecat")
         default: self = .unknown
         }
     }

@@ -94,12 +94,17 @@ final class HTTPServer: Sendable {
         let reply =
             incoming.isTooLarge
             ? HTTPReply.error(413, "too_large", "The body is longer than \(Self.bodyLimit) bytes.")
-            : handler(HTTPRequest(method: method, path: url, body: incoming.body))
+            : handler(HTTPRequest(method: method, path: url, type: Self.type(connection), body: incoming.body))
         guard reply.ending != .closedWithoutAnswer, let response = Self.response(reply) else { return talkpost_http_no }
         defer { MHD_destroy_response(response) }
         if !reply.type.isEmpty { MHD_add_response_header(response, "Content-Type", reply.type) }
         for (name, value) in reply.headers { MHD_add_response_header(response, name, value) }
         return MHD_queue_response(connection, UInt32(clamping: reply.status), response)
+    }
+
+    private static func type(_ connection: OpaquePointer) -> String {
+        guard let text = talkpost_http_header(connection, "Content-Type") else { return "" }
+        return String(cString: text).prefix { $0 != ";" && $0 != " " }.lowercased()
     }
 
     private static func response(_ reply: HTTPReply) -> OpaquePointer? {

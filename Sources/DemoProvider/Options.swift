@@ -2,6 +2,8 @@
 struct Options: Equatable {
     var host = "127.0.0.1"
     var port: UInt16 = 8080
+    /// Whose manners the backend has.
+    var kind = Kind.contract
     /// Where what each voice hears is recorded; `{call}` becomes 1, 2, ...
     var recording: String?
     /// How much quiet ends an utterance, which is then repeated.
@@ -38,6 +40,12 @@ struct Options: Equatable {
             switch argument {
             case "--help", "-h": return .help
             case "--listen": try options.listen(at: try value())
+            case "--kind":
+                let name = try value()
+                guard let kind = Kind(rawValue: name) else {
+                    throw Mistake(message: "--kind takes contract, whip or pipecat, not \"\(name)\".")
+                }
+                options.kind = kind
             case "--record": options.recording = try value()
             case "--repeat-after": options.repeatAfter = try seconds(try value(), argument)
             case "--speak": options.speech = try value()
@@ -81,6 +89,7 @@ struct Options: Equatable {
         talkpost-provider: a backend and a voice provider in one, for trying Talkpost without the internet.
 
           --listen HOST:PORT      where HTTP is served (127.0.0.1:8080; port 0: any that is free)
+          --kind KIND             plays a backend of this kind: contract (the default), whip or pipecat
           --record FILE           records what each voice hears; {call} in FILE becomes 1, 2, ...
           --repeat-after SECONDS  repeats each utterance after so much quiet (0.8)
           --speak WAV             speaks this from the start of each voice instead of repeating
@@ -90,8 +99,10 @@ struct Options: Equatable {
           --fail-close KIND       answers each close of a voice with a failure
           --events FILE           writes events as JSON lines; - is standard output
 
-        Routes: POST /voice/{chat} with {"sdp": OFFER} answers {"id": ID, "sdp": ANSWER};
-        POST /voice/{chat}/{voice}/close answers {"seconds": N}.
+        Routes of the kind contract: POST /voice/{chat} with {"sdp": OFFER} answers {"id": ID, "sdp": ANSWER};
+        POST /voice/{chat}/{voice}/close answers {"seconds": N}. whip: POST /whip/{chat} with OFFER as application/sdp
+        answers ANSWER and its Location, which DELETE closes, or POST to it with /hangup behind.
+        pipecat: POST /api/offer with {"sdp": OFFER, "type": "offer"} answers {"sdp": ANSWER, "type", "pc_id": ID}.
 
         Kinds of failure:
         \(Failure.table.map { "  \($0.name.padded(to: 16))\($0.meaning)" }.joined(separator: "\n"))

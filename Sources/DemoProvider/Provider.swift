@@ -16,7 +16,7 @@ typealias Answerer =
         _ offer: String, _ device: RepeatingDevice, _ onState: @escaping @Sendable (PBVoiceState) -> Void
     ) async throws -> AnsweredVoice
 
-/// The contract's two routes and the voices behind them. Used from the HTTP connections' threads and the voices' own.
+/// A backend's routes and the voices behind them. Used from the HTTP connections' threads and the voices' own.
 final class Provider: Sendable {
     private struct Voice {
         var number: Int
@@ -49,7 +49,7 @@ final class Provider: Sendable {
 
     /// Answers one request; may wait. On a connection's thread.
     func handle(_ request: HTTPRequest) -> HTTPReply {
-        switch Route(request) {
+        switch Route(request, options.kind) {
         case .start(let chat):
             return failing(options.startFailure, request) { start(chat: chat, request) }
         case .close(_, let voice):
@@ -95,8 +95,11 @@ final class Provider: Sendable {
     }
 
     private func start(chat: String, _ request: HTTPRequest) -> HTTPReply {
-        guard let offer = Offer.read(request.body) else {
-            return .error(400, "invalid_body", "The body is not {\"sdp\": OFFER}.")
+        if options.kind == .whip, request.type != "application/sdp" {
+            return .error(415, "unsupported_media_type", "The offer is not of type application/sdp.")
+        }
+        guard let offer = Offer.read(request.body, options.kind) else {
+            return .error(400, "invalid_body", "The body is not what an offer is sent in.")
         }
         // The connection has a thread of its own to wait on.
         let done = DispatchSemaphore(value: 0)
@@ -129,7 +132,7 @@ final class Provider: Sendable {
             log.write(
                 "voice", ["id": .text(id), "chat": .text(chat), "call": .number(Double(number))],
                 "Voice \(number) of the chat \(chat) is answered.")
-            return HTTPReply(json: ["id": .text(id), "sdp": .text(answered.answer)])
+            return Self.reply(options.kind, chat: chat, id: id, answer: answered.answer)
         } catch {
             state.withLock { $0.voices[id] = nil }
             let message = (error as? WAVError)?.message ?? "\(error)"
@@ -144,7 +147,22 @@ final class Provider: Sendable {
         guard let seconds = state.withLock({ state in state.ended.last { $0.id == id }?.seconds }) else {
             return .error(404, "not_found", "There is no voice \(id).")
         }
-        return HTTPReply(json: ["seconds": .number((seconds * 1000).rounded() / 1000)])
+        return options.kind == .whip
+            ? HTTPReply(200, type: "", body: "")
+            : HTTPReply(json: ["seconds": .number((seconds * 1000).rounded() / 1000)])
+    }
+
+    private static func reply(_ kind: Kind, chat: String, id: String, answer: String) -> HTTPReply {
+        switch kind {
+        case .contract: return HTTPReply(json: ["id": .text(id), "sdp": .text(answer)])
+        case .pipecat: return HTTPReply(json: ["pc_id": .text(id), "sdp": .text(answer), "type": .text("answer")])
+        case .whip:
+            var reply = HTTPReply(201, type: "application/sdp", body: answer)
+            // What may stand in a chat's name and not in a path is left out: this is a demo, and the chat means nothing to it.
+            let segment = chat.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            reply.headers = [("Location", "/whip/\(segment.isEmpty ? "chat" : segment)/\(id)"), ("ETag", "\"\(id)\"")]
+            return reply
+        }
     }
 
     private func voice(_ id: String, is newState: PBVoiceState) {
@@ -194,7 +212,13 @@ final class Provider: Sendable {
 /// The body of a start.
 enum Offer {
     /// The offer in a body; nil where there is none.
-    static func read(_ body: [UInt8]) -> String? {
-        JSONValue(reading: body)?["sdp"]?.text
+    static func read(_ body: [UInt8], _ kind: Kind = .contract) -> String? {
+        switch kind {
+        case .contract: return JSONValue(reading: body)?["sdp"]?.text
+        case .whip: return body.isEmpty ? nil : String(decoding: body, as: UTF8.self)
+        case .pipecat:
+            let fields = JSONValue(reading: body)
+            return fields?["type"]?.text == "offer" ? fields?["sdp"]?.text : nil
+        }
     }
 }

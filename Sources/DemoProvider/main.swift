@@ -26,7 +26,7 @@ func serve(_ options: Options) throws {
     let server = try HTTPServer(host: options.host, port: options.port) { provider.handle($0) }
     log.write(
         "listening", ["port": .number(Double(server.port))],
-        "Listening on http://\(options.host):\(server.port)/voice/{chat}; end with ^C.")
+        "Listening on http://\(options.host):\(server.port)\(options.kind.path); end with ^C.")
 
     let sound = DispatchSource.makeTimerSource(queue: .main)
     sound.schedule(deadline: .now(), repeating: .milliseconds(100))

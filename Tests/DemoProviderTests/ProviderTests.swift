@@ -24,11 +24,12 @@ import VoiceCore
 
     /// On a thread that may wait.
     private static func ask(_ provider: Provider, _ method: String, _ path: String, _ body: String) async -> HTTPReply {
+        await ask(provider, HTTPRequest(method: method, path: path, body: Array(body.utf8)))
+    }
+
+    private static func ask(_ provider: Provider, _ request: HTTPRequest) async -> HTTPReply {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    returning: provider.handle(HTTPRequest(method: method, path: path, body: Array(body.utf8))))
-            }
+            DispatchQueue.global().async { continuation.resume(returning: provider.handle(request)) }
         }
     }
 
@@ -78,6 +79,37 @@ import VoiceCore
     ])
     func otherRequestsAreAnsweredInOrder(method: String, path: String, body: String, status: Int) async throws {
         #expect(await Self.ask(try Answers().provider(), method, path, body).status == status)
+    }
+
+    @Test func aWHIPVoiceHasALocationThatIsDeletedOrHungUp() async throws {
+        let answers = Answers()
+        var options = Options()
+        options.kind = .whip
+        let provider = try answers.provider(options)
+        for (method, suffix) in [("DELETE", ""), ("POST", "/hangup")] {
+            let offer = HTTPRequest(
+                method: "POST", path: "/whip/lobby", type: "application/sdp", body: Array("v=0\r\n".utf8))
+            let reply = await Self.ask(provider, offer)
+            #expect(reply.status == 201)
+            #expect(reply.type == "application/sdp")
+            #expect(reply.body == "v=0 answer \"\r\n")
+            let location = try #require(reply.headers.first { $0.name == "Location" }?.value)
+            #expect(await Self.ask(provider, method, location + suffix, "").status == 200)
+        }
+        #expect(answers.closedCount.withLock { $0 } == 2)
+        #expect(await Self.ask(provider, "POST", "/whip/lobby", "v=0").status == 415)
+        #expect(await Self.ask(provider, "POST", "/voice/lobby", "{}").status == 404)
+    }
+
+    @Test func aPipecatVoiceIsAnsweredWithItsID() async throws {
+        var options = Options()
+        options.kind = .pipecat
+        let provider = try Answers().provider(options)
+        let reply = await Self.ask(provider, "POST", "/api/offer", #"{"sdp":"v=0","type":"offer"}"#)
+        #expect(reply.status == 200)
+        #expect(reply.body.hasPrefix(#"{"pc_id":"voice-1-"#))
+        #expect(reply.body.hasSuffix(#""type":"answer"}"#))
+        #expect(await Self.ask(provider, "POST", "/api/offer", #"{"sdp":"v=0"}"#).status == 400)
     }
 
     @Test(arguments: ["401", "403", "404", "409", "429", "500", "502", "503"])

@@ -31,7 +31,8 @@ quit
 """
 CONFIG = """\
 [backend]
-url = http://127.0.0.1:{port}/voice/{{chat}}
+kind = {kind}
+url = http://127.0.0.1:{port}{path}
 chat = lobby
 [talk]
 mode = hold
@@ -47,10 +48,14 @@ source = script:{out}/button.script
 output = none
 [network]
 loopback = yes
+[state]
+directory = {out}
 [log]
 target = console
 level = warning
 """
+# Where the provider starts a voice, by its kind of backend.
+PATHS = {"contract": "/voice/{chat}", "whip": "/whip/{chat}", "pipecat": "/api/offer"}
 
 
 class Failure(Exception):
@@ -110,14 +115,15 @@ def play(options, display):
         (out / stale).unlink(missing_ok=True)
     programs, use = [], None
     try:
-        where = ["--listen", "127.0.0.1:0", "--loopback", "--record", out / "at-provider.wav", "--events", "-"]
+        where = ["--listen", "127.0.0.1:0", "--kind", options.kind, "--loopback", "--record", out / "at-provider.wav", "--events", "-"]
         repeats = ["--repeat-after", f"{repeat_after:.2f}"]
         provider = Program("provider", [options.binaries / "talkpost-provider", *where, *repeats], out)
         programs.append(provider)
         listening = provider.await_event("listening", 10)
         if not listening:
             raise Failure(f"The provider did not start: {provider.last_words()}")
-        (out / "talkpost.conf").write_text(CONFIG.format(port=int(listening["port"]), out=out))
+        config = CONFIG.format(kind=options.kind, port=int(listening["port"]), path=PATHS[options.kind], out=out)
+        (out / "talkpost.conf").write_text(config)
         script = SCRIPT.format(talk=talk, patience=repeat_after + 10, listen=listen)
         (out / "button.script").write_text(script)
         command = [options.binaries / "talkpost", "run", "--config", out / "talkpost.conf", "--events", "-"]
@@ -185,6 +191,7 @@ def main():
     parser.add_argument("--binaries", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--kind", choices=PATHS, default="contract")
     options = parser.parse_args()
     options.out, options.binaries = options.out.resolve(), options.binaries.resolve()
 

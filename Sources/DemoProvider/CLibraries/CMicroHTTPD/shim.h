@@ -23,3 +23,8 @@ static const enum MHD_Result talkpost_http_no = MHD_NO;
 static inline struct MHD_Response *talkpost_http_response(const void *body, size_t count) {
     return MHD_create_response_from_buffer(count, (void *)body, MHD_RESPMEM_MUST_COPY);
 }
+
+// A request's header; NULL where there is none. The kind is an enumeration whose values Swift does not see.
+static inline const char *talkpost_http_header(struct MHD_Connection *connection, const char *name) {
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
