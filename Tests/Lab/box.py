@@ -67,6 +67,13 @@ class Trace(list):
         return next((change for change in reversed(self) if change.what == what), None)
 
 
+def dark_spells(trace, longest):
+    """When the LED began to be dark for longer than so many seconds; the trace's last line, whatever it tells, counts as a change."""
+    changes = [change for change in trace if change.what == "led"]
+    ends = [change.at for change in changes[1:]] + [trace[-1].at if trace else 0]
+    return [change.at for change, end in zip(changes, ends) if change.value == "0" and end - change.at > longest]
+
+
 def flicks(trace):
     """The fault that the LED flicks between two long lights, as in "2-5"; None where it shows none.
 
@@ -215,6 +222,15 @@ class Box:
         process = self.process_id
         fields = self.agent.run(f"cat /proc/{process}/stat").rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / 100
+
+    def thread_seconds(self):
+        """Processor time of each of its threads so far, by name."""
+        taken = {}
+        for line in self.agent.run(f"cat /proc/{self.process_id}/task/*/stat").splitlines():
+            name, fields = line.partition("(")[2].rpartition(") ")[::2]
+            used = (int(fields.split()[11]) + int(fields.split()[12])) / 100
+            taken[name] = taken.get(name, 0) + used
+        return taken
 
     def switches(self):
         """How often each thread has gone to sleep so far: {thread id: (name, count)}."""

@@ -1,9 +1,12 @@
 """How the appliance begins, dies and comes back: starts, kills, stops, threads that stand still, a kernel that hangs, idleness."""
 
+import re
 import subprocess
 import time
 
+from box import UNIT
 from lab import case
+
 
 def begin_held_call(lab, report):
     """Presses and holds until the provider is connected and the LED shows open; returns the voice's number, or None."""
@@ -45,6 +48,10 @@ def start(lab, report):
             rounds.append(ready - begun)
         taken[unit] = sorted(rounds)[1]
     lab.box.agent.run("systemctl stop lab-null.service")
+    # What systemd itself says of how well the running unit is confined: 0 is best.
+    verdict = lab.box.agent.run(f"systemd-analyze --no-pager security {UNIT} | tail -n 1", 60)
+    exposed = re.search(r"level for .*: ([\d.]+)", verdict)
+    report.need_at_most("security", float(exposed[1]) if exposed else None, 2.0)
     report.measure("null_unit_s", taken["lab-null.service"])
     report.need_at_most("start_to_ready_s", taken["talkpost.service"], lab.limit(1.0))
     report.measure("status", lab.box.status)

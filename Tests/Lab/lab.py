@@ -10,6 +10,8 @@ from heard import Heard
 MOUTH = EAR = "hw:Loopback,1,0"
 MOUTH_STATUS = "/proc/asound/Loopback/pcm1p/sub0/status"
 EAR_STATUS = "/proc/asound/Loopback/pcm1c/sub0/status"
+# A second card of that kind, of which a case takes the driver away.
+HEADSET, HEADSET_DEVICE = "Headset", "snd_aloop.1"
 SPEAKER_STATUS = "/proc/asound/Loopback/pcm0p/sub0/status"
 
 CASES = {}  # name: Case, in the order in which they are run

@@ -14,6 +14,7 @@ import case_calls  # noqa: F401
 import case_button  # noqa: F401
 import case_site  # noqa: F401
 import case_sound  # noqa: F401
+import case_microphone  # noqa: F401
 import catalog
 import payload
 from box import Box
@@ -79,7 +80,8 @@ def run(options, cases):
         provider = Provider(network, options.keep, sentences.provider)
         try:
             vm.start()
-            shutil.copy(sentences.microphone, vm.shared / "spoken.wav")
+            for spoken in (sentences.microphone, sentences.again):
+                shutil.copy(spoken, vm.shared)
             how = "in plain emulation" if vm.is_emulated else "with KVM"
             print(f"booted in {vm.boot_seconds:.0f} s {how}", flush=True)
             lab = Lab(vm, Box(vm), provider, network, sentences, options.keep, binaries / "hands")

@@ -32,6 +32,10 @@ class Sentences:
         self.reply_at, self.reply_seconds = LEAD, len(self.reply) / speech.RATE
         parts = ((LEAD, self.question), (self.aside_at, self.aside))
         self.microphone = _stereo(_write(folder / "spoken-mono.wav", self.end_at, *parts), folder / "spoken.wav")
+        # The question three times without a pause, for a microphone that may not hear the beginning.
+        again = [(number * asked, self.question) for number in range(3)]
+        self.again_seconds = 3 * asked
+        self.again = _stereo(_write(folder / "again-mono.wav", 3 * asked, *again), folder / "again.wav")
         self.provider = _write(folder / "provider.wav", LEAD + self.reply_seconds + END, (LEAD, self.reply))
 
     def aside_span(self, lag):

@@ -23,6 +23,8 @@ final class TestDevice: AudioDevice {
     let isHolding = Atomic(false)
     /// Whether the microphone hears a tone.
     let speaks = Atomic(false)
+    /// The microphone's card is gone.
+    let isPulledOut = Atomic(false)
     fileprivate let uses = Mutex(Uses())
 
     init(refusal: AudioDeviceError? = nil, sessionRefusal: AudioDeviceError? = nil) {
@@ -43,6 +45,7 @@ final class TestDevice: AudioDevice {
             usleep(1_000)
         }
         if let refusal { throw refusal }
+        if isPulledOut.load(ordering: .relaxed) { throw AudioDeviceError(.absent, "It is not there.") }
         return TestCapture(self)
     }
 
@@ -74,6 +77,7 @@ final class TestCapture: AudioCapture {
 
     func read(into frame: UnsafeMutableBufferPointer<Int16>) throws(AudioDeviceError) -> Instant? {
         usleep(10_000)
+        if device.isPulledOut.load(ordering: .relaxed) { throw AudioDeviceError(.lost, "It is gone.") }
         let isLoud = device.speaks.load(ordering: .relaxed)
         // 1 kHz: 24 samples up, 24 down.
         for index in frame.indices { frame[index] = isLoud ? (index % 48 < 24 ? 8000 : -8000) : 0 }

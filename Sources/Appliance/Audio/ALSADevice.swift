@@ -78,6 +78,8 @@ final class ALSADevice: AudioDevice {
 
     fileprivate func closed(_ stream: CaptureStream) {
         microphoneCount.subtract(1, ordering: .relaxed)
+        // A card that was pulled out is let go of whole: the kernel keeps it as long as somebody has its mixer.
+        mixer?.follow().forEach(report)
         guard stream.overrunCount > 0 else { return }
         report(
             "The microphone's sound came late or broke off \(Self.times(stream.overrunCount)); what was lost is left out."
@@ -85,6 +87,7 @@ final class ALSADevice: AudioDevice {
     }
 
     fileprivate func closed(_ stream: PlaybackStream) {
+        mixer?.follow().forEach(report)
         guard stream.underrunCount > 0 else { return }
         report("The speaker ran out of sound \(Self.times(stream.underrunCount)).")
     }

@@ -61,6 +61,11 @@ final class HealthWatch {
     /// Looks at threads and site once.
     func turn(at now: Instant) {
         watchThreads(at: now)
+        look()
+    }
+
+    /// Looks at the site alone: something in it has just changed.
+    func look() {
         for (part, look) in looks {
             switch health.see(part, look()) {
             case .fault(let sentence): log.warning(sentence)

@@ -32,6 +32,8 @@ final class KioskService {
     private static let endLimit: Duration = .seconds(3)
     /// How long the sound device may take of that to be put back.
     private static let deviceLimit: Duration = .seconds(1)
+    /// How long after a sound device's change the site is looked at: the kernel takes the device away before it takes the card.
+    private static let lookDelay: Duration = .milliseconds(200)
 
     private struct TimedEvent: Sendable {
         var event: KioskEvent
@@ -42,6 +44,8 @@ final class KioskService {
     private enum Turn: Sendable {
         case event(TimedEvent)
         case health
+        /// A sound device went or came back: STATUS says so within a second, not only at the health's turn.
+        case look
     }
 
     /// A voice from its press to its end.
@@ -90,6 +94,7 @@ final class KioskService {
             for await change in sound.changes {
                 let news: VoiceNews = change.part == .microphone ? .microphone(change.works) : .speaker(change.works)
                 post(.voice(news, call: change.call))
+                lookSoon()
             }
         }
         let turning = Task {
@@ -106,6 +111,7 @@ final class KioskService {
         turns: for await turn in events {
             switch turn {
             case .health: health.turn(at: Instant.now())
+            case .look: health.look()
             case .event(let timed):
                 if timed.event == .quit {
                     quitAt = quitAt ?? timed.at
@@ -137,6 +143,14 @@ final class KioskService {
 
     private func post(_ event: KioskEvent, at instant: Instant = Instant.now()) {
         inbox.yield(.event(TimedEvent(event: event, at: instant)))
+    }
+
+    private func lookSoon() {
+        let inbox = inbox
+        Task {
+            try? await Task.sleep(for: Self.lookDelay, clock: SuspendingClock())
+            inbox.yield(.look)
+        }
     }
 
     /// - Returns: whether this was the last event.

@@ -38,7 +38,8 @@ struct CaptureThread: ~Copyable {
     private static func hold(
         _ runtime: VoiceRuntime, pulse: Pulse, device: SoundDevice, session: PBAudioSession, opened: Reply<Void>
     ) {
-        let microphone: SoundDevice.Microphone
+        // Handed on, so that nothing here keeps a card open that was pulled out.
+        var microphone: SoundDevice.Microphone?
         do {
             microphone = try device.openMicrophone()
         } catch {
@@ -59,7 +60,7 @@ struct CaptureThread: ~Copyable {
                     bitsPerSecond: configuration.bitsPerSecond, complexity: configuration.encoderComplexity,
                     expectedLossPercent: configuration.expectedLossPercent))
             var thread = CaptureThread(
-                runtime, pulse: pulse, device: device, microphone: microphone, encoder: encoder)
+                runtime, pulse: pulse, device: device, microphone: &microphone, encoder: encoder)
             try PlaybackThread.start(runtime, device: device)
             opened.give(.success(()))
             thread.loop()
@@ -72,13 +73,14 @@ struct CaptureThread: ~Copyable {
 
     /// The encoder comes made: Swift 6.0.3 cannot compile an init that throws here.
     private init(
-        _ runtime: VoiceRuntime, pulse: Pulse, device: SoundDevice, microphone: @escaping SoundDevice.Microphone,
+        _ runtime: VoiceRuntime, pulse: Pulse, device: SoundDevice, microphone: inout SoundDevice.Microphone?,
         encoder: consuming OpusEncoder
     ) {
         self.runtime = runtime
         self.pulse = pulse
         self.device = device
         self.microphone = microphone
+        microphone = nil
         self.encoder = encoder
     }
 
@@ -94,7 +96,8 @@ struct CaptureThread: ~Copyable {
             pulse.beat(at: .now)
             guard let capturedAt = read() else { continue }
             hearFarEnd(until: capturedAt)
-            processor?.nearEnd(frame, capturedAt: capturedAt)
+            // Silence in the microphone's place needs no processing: waiting for a card is to cost next to nothing.
+            if microphone != nil { processor?.nearEnd(frame, capturedAt: capturedAt) }
             let passed = gate.apply(to: frame, isOpen: !runtime.isMuted.load(ordering: .relaxed))
             let isLive = runtime.isLive.load(ordering: .relaxed)
             backlog.take(UnsafeBufferPointer(frame), passed, isLive: isLive)
@@ -130,7 +133,7 @@ struct CaptureThread: ~Copyable {
 
     private mutating func hearFarEnd(until now: Instant) {
         while let far = runtime.farEnd.pop(into: UnsafeMutableRawBufferPointer(farFrame)) {
-            processor?.farEnd(UnsafeBufferPointer(farFrame), playsAt: far.header)
+            if microphone != nil { processor?.farEnd(UnsafeBufferPointer(farFrame), playsAt: far.header) }
         }
     }
 

@@ -56,6 +56,15 @@ import VoiceCore
         #expect(lines.all.withLock { $0 } == ["The card is gone.", "The sound card is there again."])
     }
 
+    @Test func aLookTellsWhatChangedAndFeedsNothing() {
+        let site = Site()
+        let watch = watch(site)
+        watch.show("In a voice.")
+        site.sound = "The card is gone."
+        watch.look()
+        #expect(site.sent == [.status("In a voice."), .status("In a voice. Not able to serve: The card is gone.")])
+    }
+
     @Test func aStuckThreadIsNamedBeforeSystemdActsAndNotFedFor() {
         let (site, lines) = (Site(), Lines())
         let watch = watch(site, lines: lines)

@@ -59,6 +59,21 @@ import Testing
         #expect(device.used.activations == [.app, .app, .app])
     }
 
+    /// Whoever keeps a card open that was pulled out keeps the kernel from giving it back.
+    @Test func aMicrophoneThatWasPulledOutIsLetGoOfAndTakenAgainInTheSameVoice() async throws {
+        let voice = try await PBVoice.connect(start: provider().start)
+        try await eventually { voice.state == .connected && self.device.used.framesRead > 0 }
+        device.isPulledOut.store(true, ordering: .relaxed)
+        try await eventually { self.device.used.capturesOpen == 0 }
+        let frameCount = device.used.framesRead
+        device.isPulledOut.store(false, ordering: .relaxed)
+        try await eventually { self.device.used.framesRead > frameCount }
+        #expect(device.used.capturesOpen == 1)
+        #expect(voice.state == .connected)
+        voice.close()
+        try await eventually { self.device.isReleased }
+    }
+
     @Test func aMicrophoneThatCannotBeHadIsDeniedAndNothingIsPosted() async throws {
         let denied = TestDevice(refusal: AudioDeviceError(.busy, "Another program holds the microphone."))
         PBVoice.audioDevice = denied
