@@ -158,6 +158,7 @@ extension VoiceConfiguration {
         bitsPerSecond = configuration.voice.bitsPerSecond
         encoderComplexity = configuration.voice.encoderComplexity
         expectedLossPercent = configuration.voice.expectedLossPercent
+        channel = configuration.voice.channel.isEmpty ? nil : configuration.voice.channel
         let names = configuration.network.interfaces
         interfaces = names.isEmpty ? nil : Set(names)
         offersLoopback = configuration.network.offersLoopback

@@ -8,6 +8,12 @@ func fail(_ message: String) -> Never {
     exit(1)
 }
 
+/// What the event channel says first, as providers do.
+let greeting = [
+    #"{"type":"session.created","event_id":"event_1","session":{"type":"realtime","model":"talkpost-provider"}}"#,
+    #"{"type":"session.updated","event_id":"event_2","session":{"type":"realtime","model":"talkpost-provider"}}"#,
+]
+
 func serve(_ options: Options) throws {
     guard let log = EventLog(path: options.events) else { fail("The file of --events cannot be written.") }
     let speech = try options.speech.map { try WAVReader.samples(ofFile: $0) }
@@ -17,7 +23,7 @@ func serve(_ options: Options) throws {
     let chosen = configuration
     let provider = Provider(options, speech: speech, log: log) { offer, device, onState in
         let voice = try await AnsweringVoice.answer(
-            offer: offer, device: device, configuration: chosen, onState: onState)
+            offer: offer, device: device, configuration: chosen, greeting: greeting, onState: onState)
         AnsweringVoice.prepare(chosen)
         return AnsweredVoice(answer: voice.answer, close: { voice.close() })
     }

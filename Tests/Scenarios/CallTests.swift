@@ -118,16 +118,6 @@ import Testing
         #expect(call.provider.played.count == 50)
     }
 
-    @Test func applicationDataCrossesBothWays() throws {
-        let call = try VirtualCall(seed: 9)
-        try call.connect()
-        call.kiosk.handle(.applicationData([1, 2, 3]), at: call.network.now)
-        call.provider.handle(.applicationData([4, 5]), at: call.network.now)
-        call.network.run(.milliseconds(100))
-        #expect(call.provider.events.contains(.applicationData([1, 2, 3])))
-        #expect(call.kiosk.events.contains(.applicationData([4, 5])))
-    }
-
     @Test func reportsTellEachSideHowItsPacketsArrive() throws {
         let call = try VirtualCall(seed: 10)
         try call.connect()

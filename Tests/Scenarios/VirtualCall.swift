@@ -24,12 +24,13 @@ final class VirtualCall {
 
     init(
         seed: UInt64, kioskAddresses: [SocketAddress] = [kioskAddress],
-        providerAddresses: [SocketAddress] = [providerAddress]
+        providerAddresses: [SocketAddress] = [providerAddress], channel: String? = "oai-events"
     ) throws {
         let identities = try Self.identities.get()
         network = VirtualNetwork(seed: seed)
         kiosk = VirtualVoice(
-            .offering, on: network, addresses: kioskAddresses, identity: identities.0, seed: seed &* 2)
+            .offering, on: network, addresses: kioskAddresses, identity: identities.0, seed: seed &* 2,
+            channel: channel)
         provider = VirtualVoice(
             .answering, on: network, addresses: providerAddresses, identity: identities.1, seed: seed &* 2 &+ 1)
     }

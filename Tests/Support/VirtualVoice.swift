@@ -24,11 +24,13 @@ final class VirtualVoice {
 
     /// - Parameter addresses: one path each, usable from the start.
     init(
-        _ side: VoiceSide, on network: VirtualNetwork, addresses: [SocketAddress], identity: DTLSIdentity, seed: UInt64
+        _ side: VoiceSide, on network: VirtualNetwork, addresses: [SocketAddress], identity: DTLSIdentity, seed: UInt64,
+        channel: String? = nil
     ) {
         self.addresses = addresses
         engine = VoiceEngine(
-            side: side, identity: identity, entropy: .seeded(seed), unixOffset: .seconds(1_700_000_000))
+            side: side, identity: identity, channel: channel, entropy: .seeded(seed),
+            unixOffset: .seconds(1_700_000_000))
         network.add(self)
         for (index, address) in addresses.enumerated() {
             handle(

@@ -71,6 +71,8 @@ struct Configuration: Equatable, Sendable {
         var bitsPerSecond = 32_000
         var encoderComplexity = 5
         var expectedLossPercent = 10
+        /// The data channel's name; empty: there is none.
+        var channel = "oai-events"
     }
 
     struct State: Equatable, Sendable {

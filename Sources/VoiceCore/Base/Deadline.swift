@@ -8,6 +8,7 @@ struct Deadline: Equatable, Sendable {
         case iceConsent
         case dtlsRetransmission
         case rtcpReport
+        case dataChannel
         case closing
     }
 

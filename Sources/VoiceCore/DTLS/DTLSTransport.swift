@@ -33,6 +33,9 @@ struct DTLSTransport: ~Copyable {
 
     /// No datagram is longer: what every path carries (RFC 8261 5 and limits of IPv6 paths with tunnels).
     static let largestDatagram = 1_200
+    /// What one record in one datagram carries at most, whichever of our cipher suites is chosen: GCM takes the most from it, 13 bytes of
+    /// header, 8 of nonce and 16 of tag (RFC 5288 3). A multiple of 4, as SCTP packets are.
+    static let largestSCTPPacket = (largestDatagram - 37) & ~3
     /// The first retransmission comes after this long and then each after twice as long, up to `longestWait`. RFC 6347 4.2.4.1 asks for
     /// 1 s where nothing is known of the path; ICE has just measured it.
     private static let firstWait: UInt32 = 100_000  // microseconds

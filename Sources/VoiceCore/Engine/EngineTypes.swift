@@ -16,8 +16,8 @@ enum EngineInput {
     case datagram(UnsafeMutableRawBufferPointer, count: Int, Route)
     /// One Opus packet to send, `sampleCount` samples at 48 kHz long.
     case microphone(UnsafeRawBufferPointer, sampleCount: Int)
-    /// Bytes for the DTLS application protocol (SCTP).
-    case applicationData([UInt8])
+    /// A message for the data channel of this name; it waits where the channel is not there yet.
+    case message(label: String, isText: Bool, bytes: [UInt8])
     /// The engine's `deadline` has come.
     case timeout
     /// End the voice: the other side is told, and `hasEnded` is set shortly after.
@@ -43,8 +43,14 @@ enum EngineEvent: Equatable, Sendable {
     case failed(String)
     /// The other side ended it. The engine ends.
     case closedByPeer
-    /// Bytes of the DTLS application protocol (SCTP).
-    case applicationData([UInt8])
+    /// A data channel can be used: ours was answered, or the other side opened one.
+    case channelOpened(label: String)
+    /// A data channel is gone; the voice goes on.
+    case channelClosed(label: String)
+    /// A message came on a data channel.
+    case message(label: String, isText: Bool, bytes: [UInt8])
+    /// A message of ours cannot be sent.
+    case messageRefused(label: String, SCTPSendError)
     /// What the other side's reports say about what we send.
     case senderReport(SenderQuality)
 }

@@ -21,35 +21,46 @@ struct VoiceEngine: ~Copyable {
 
     private(set) var phase = Phase.gathering
     var statistics = EngineStatistics()
-    private let side: VoiceSide
+    let side: VoiceSide
     private let identity: DTLSIdentity
     private var description: LocalDescription
     private var remoteFingerprints: [Fingerprint] = []
-    private var ice: ICEAgent
-    private var dtls: DTLSTransport?
+    var ice: ICEAgent
+    var dtls: DTLSTransport?
     /// Where DTLS goes until ICE has selected: the latest route that it validated.
-    private var validRoute: Route?
+    var validRoute: Route?
     private var early = EarlyDatagrams()
     private var media: MediaStream
+    /// What the other side describes of them too; nil where it takes none.
+    var channels: DataChannels?
+    /// The name of the channel that we open; nil: none.
+    let channel: String?
+    let channelEntropy: Entropy
     /// What says the end, kept to be said again.
     private var farewell: [[UInt8]] = []
-    private let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
-    /// For one message of the DTLS application protocol: a whole record (RFC 6347 4.1).
-    private let message = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
+    let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
+    /// For one SCTP packet: a whole record of DTLS (RFC 6347 4.1).
+    let message = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
 
     /// - Parameters:
     ///   - identity: the certificate whose fingerprint the description carries.
+    ///   - channel: the name of the data channel that we open; nil: none, and an offer has none at all.
     ///   - unixOffset: what has to be added to the monotonic clock to get the time since 1970, for sender reports only.
-    init(side: VoiceSide, identity: DTLSIdentity, entropy: Entropy, unixOffset: Duration) {
+    init(
+        side: VoiceSide, identity: DTLSIdentity, channel: String? = nil, entropy: Entropy, unixOffset: Duration
+    ) {
         var entropy = entropy
         self.side = side
         self.identity = identity
+        self.channel = channel
         let credentials = ICECredentials(from: &entropy)
         ice = ICEAgent(isControlling: side == .offering, local: credentials, entropy: entropy)
         media = MediaStream(entropy: &entropy, unixOffset: unixOffset)
         description = LocalDescription(
             credentials: credentials, fingerprint: identity.fingerprint(.sha256), candidates: [], ssrc: media.ssrc,
             cname: media.cname, entropy: &entropy)
+        description.offersChannels = channel != nil
+        channelEntropy = entropy
     }
 
     deinit {
@@ -68,7 +79,7 @@ struct VoiceEngine: ~Copyable {
         case .gathering: ice.deadline
         case .connecting, .connected, .disconnected:
             .earliest(
-                .earliest(ice.deadline, dtlsDeadline),
+                .earliest(ice.deadline, .earliest(dtlsDeadline, channelDeadline)),
                 media.reportDeadline.map { Deadline(at: $0, reason: .rtcpReport) })
         }
     }
@@ -121,6 +132,9 @@ struct VoiceEngine: ~Copyable {
             finish(telling: .failed("DTLS cannot be set up: \(error)"), at: now, into: &sink)
             return
         }
+        if let application = negotiated.application {
+            prepareChannels(application, isDTLSClient: negotiated.setup == .active)
+        }
         ice.setRemote(
             negotiated.credentials, isLite: negotiated.isICELite, candidates: negotiated.candidates, at: now)
         drain(at: now, into: &sink)
@@ -143,8 +157,8 @@ struct VoiceEngine: ~Copyable {
         case .pathClosed(let path):
             ice.removeLocal(path: path, at: now)
             if validRoute?.path == path { validRoute = nil }
-        case .applicationData(let bytes):
-            bytes.withUnsafeBytes { bytes in try? dtls?.send(applicationData: bytes) }
+        case .message(let label, let isText, let bytes):
+            sendMessage(bytes, isText: isText, label: label, into: &sink)
         case .timeout:
             handleTimeout(at: now, into: &sink)
         case .close:
@@ -189,6 +203,7 @@ struct VoiceEngine: ~Copyable {
         }
         if let deadline = ice.deadline, deadline.at <= now { ice.handleTimeout(at: now) }
         if let deadline = dtls?.deadline, deadline <= now { dtls?.handleTimeout(at: now) }
+        if let deadline = channels?.deadline, deadline <= now { channels?.handleTimeout(at: now) }
         if let deadline = media.reportDeadline, deadline <= now, let route = ice.selectedRoute,
             let byteCount = media.report(into: outgoing, at: now)
         {
@@ -220,24 +235,6 @@ struct VoiceEngine: ~Copyable {
         drainDTLS(at: now, into: &sink)
     }
 
-    private mutating func drainDTLS<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
-        if let route = ice.selectedRoute ?? validRoute {
-            while let byteCount = dtls?.nextDatagram(into: outgoing) {
-                sink.send(UnsafeRawBufferPointer(rebasing: outgoing[..<byteCount]), to: route)
-            }
-        }
-        while let byteCount = dtls?.nextApplicationData(into: message) {
-            sink.report(.applicationData(Array(message[..<byteCount])))
-        }
-        guard let state = dtls?.phase else { return }
-        switch state {
-        case .handshaking: break
-        case .connected: enterConnected(at: now, into: &sink)
-        case .closed: finish(telling: .closedByPeer, at: now, into: &sink)
-        case .failed(let error): finish(telling: .failed("DTLS: \(error)"), at: now, into: &sink)
-        }
-    }
-
     private mutating func obey<Sink: EngineSink & ~Copyable>(
         _ event: ICEEvent, at now: Instant, into sink: inout Sink
     ) {
@@ -263,7 +260,7 @@ struct VoiceEngine: ~Copyable {
     }
 
     /// Once path and DTLS are both there: the fingerprint decides, then media may flow.
-    private mutating func enterConnected<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
+    mutating func enterConnected<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
         guard phase == .connecting, ice.selectedRoute != nil, dtls != nil else { return }
         guard dtls?.peerMatches(remoteFingerprints) == true else {
             finish(
@@ -282,12 +279,13 @@ struct VoiceEngine: ~Copyable {
         }
         phase = .connected
         sink.report(.connected)
+        channels?.start(at: now, roundTrip: ice.selectedRoundTrip)
     }
 
     // MARK: The end
 
     /// Tells the other side three times within 100 ms, since no answer will say that it heard; then nothing more.
-    private mutating func finish<Sink: EngineSink & ~Copyable>(
+    mutating func finish<Sink: EngineSink & ~Copyable>(
         telling event: EngineEvent?, at now: Instant, into sink: inout Sink
     ) {
         switch phase {
@@ -296,6 +294,7 @@ struct VoiceEngine: ~Copyable {
         }
         if let event { sink.report(event) }
         if let byteCount = media.goodbye(into: outgoing, at: now) { farewell.append(Array(outgoing[..<byteCount])) }
+        abortChannels(at: now)
         dtls?.close()
         while let byteCount = dtls?.nextDatagram(into: outgoing) { farewell.append(Array(outgoing[..<byteCount])) }
         sayFarewell(remaining: 3, at: now, into: &sink)

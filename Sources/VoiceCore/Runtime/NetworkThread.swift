@@ -57,7 +57,9 @@ struct NetworkThread: ~Copyable {
         self.pulse = pulse
         self.poll = poll
         sink = NetworkSink(runtime)
-        engine = VoiceEngine(side: side, identity: identity, entropy: .system, unixOffset: Self.unixOffset)
+        engine = VoiceEngine(
+            side: side, identity: identity, channel: side == .offering ? runtime.configuration.channel : nil,
+            entropy: .system, unixOffset: Self.unixOffset)
     }
 
     deinit {
@@ -127,6 +129,8 @@ struct NetworkThread: ~Copyable {
             case .answer(let offer, let reply):
                 renewPaths()
                 reply.give(self.answer(offer, at: now))
+            case .message(let label, let isText, let bytes):
+                engine.handle(.message(label: label, isText: isText, bytes: bytes), at: now, into: &sink)
             case .close:
                 engine.handle(.close, at: now, into: &sink)
             }
@@ -209,7 +213,7 @@ struct NetworkThread: ~Copyable {
             case .offer(_, let reply): reply.give(.failure(error))
             case .accept(_, let reply): reply.give(.failure(error))
             case .answer(_, let reply): reply.give(.failure(error))
-            case .close: break
+            case .message, .close: break
             }
         }
     }
@@ -258,7 +262,13 @@ struct NetworkSink: EngineSink, ~Copyable {
         case .closedByPeer:
             runtime.isLive.store(false, ordering: .releasing)
             runtime.events.push(.state(.closed))
-        case .applicationData, .senderReport:
+        case .channelOpened(let label): runtime.events.push(.channelOpened(label: label))
+        case .channelClosed(let label): runtime.events.push(.channelClosed(label: label))
+        case .message(let label, let isText, let bytes):
+            runtime.events.push(.message(label: label, isText: isText, bytes: bytes))
+        case .messageRefused(let label, let error):
+            runtime.events.push(.messageRefused(label: label, reason: "\(error)"))
+        case .senderReport:
             break
         }
     }

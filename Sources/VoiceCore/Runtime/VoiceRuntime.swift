@@ -73,6 +73,11 @@ final class VoiceRuntime: Sendable {
         try await ask { reply in mailbox.post(.answer(offer: offer, reply)) }
     }
 
+    /// Sends a message on a data channel; `messageRefused` comes where it cannot be.
+    func send(label: String, isText: Bool, bytes: [UInt8]) {
+        mailbox.post(.message(label: label, isText: isText, bytes: bytes))
+    }
+
     /// Ends the voice: at once for whoever waits, within a moment for the threads. Any number of times.
     func close() {
         isClosing.store(true, ordering: .releasing)
@@ -113,6 +118,7 @@ enum NetworkCommand: Sendable {
     case offer(timeout: Duration, Reply<String>)
     case accept(answer: String, Reply<Void>)
     case answer(offer: String, Reply<String>)
+    case message(label: String, isText: Bool, bytes: [UInt8])
     case close
 }
 

@@ -59,7 +59,9 @@ struct DataChannels {
     // MARK: In
 
     /// DTLS is connected.
-    mutating func start(at now: Instant) {
+    /// - Parameter roundTrip: of the path, where it is known.
+    mutating func start(at now: Instant, roundTrip: Duration? = nil) {
+        if let roundTrip { association.pathMeasured(roundTrip) }
         association.start(at: now)
     }
 

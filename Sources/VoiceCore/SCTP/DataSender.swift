@@ -183,6 +183,10 @@ struct DataSender {
         return receive(SCTPSackChunk(cumulativeTSN: cumulativeTSN, window: window), at: now)
     }
 
+    mutating func pathMeasured(_ roundTrip: Duration) {
+        timeout = RetransmissionTimeout(roundTrip: roundTrip)
+    }
+
     mutating func measured(_ roundTrip: Duration) {
         timeout.measured(roundTrip)
     }

@@ -49,7 +49,7 @@ struct SCTPAssociation {
     // What the parts in the other files share.
     let ports: (local: UInt16, remote: UInt16)
     let largestPacket: Int
-    let roundTrip: Duration?
+    private(set) var roundTrip: Duration?
     var entropy: Entropy
     let cookieKey: SipHash
     var localTag: UInt32
@@ -131,6 +131,13 @@ struct SCTPAssociation {
 
     static func largestChunk(in packet: Int) -> Int {
         packet - SCTPHeader.byteCount - SCTPDataChunk.headerByteCount
+    }
+
+    /// Before it begins: what is known of the path by now.
+    mutating func pathMeasured(_ roundTrip: Duration) {
+        guard phase == .idle else { return }
+        self.roundTrip = roundTrip
+        sender.pathMeasured(roundTrip)
     }
 
     /// When `handleTimeout` is to be called; nil where there is nothing to wait for.

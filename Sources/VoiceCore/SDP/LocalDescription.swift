@@ -9,6 +9,8 @@ struct LocalDescription: Sendable {
     var fingerprint: Fingerprint
     /// Ours, as ICE has them.
     var candidates: [Candidate]
+    /// Whether an offer has a section for data channels.
+    var offersChannels = true
     /// Of the RTP stream that we send.
     var ssrc: UInt32
     /// Of the RTCP that we send (RFC 7022).
@@ -31,13 +33,14 @@ struct LocalDescription: Sendable {
         self.cname = cname
     }
 
-    /// Audio both ways and data channels on one transport.
+    /// Audio both ways, and data channels on the same transport.
     func offer() -> String {
-        var lines = sessionLines(bundle: ["0", "1"])
+        var lines = sessionLines(bundle: offersChannels ? ["0", "1"] : ["0"])
         lines.append("m=audio 9 UDP/TLS/RTP/SAVPF \(Self.offeredPayloadType)")
         lines += transportLines(setup: .actpass, mid: "0")
         lines += audioLines(payloadType: Self.offeredPayloadType, direction: .sendrecv, usesReducedSizeRTCP: true)
         lines += candidateLines()
+        guard offersChannels else { return Self.text(lines) }
         lines.append("m=application 9 UDP/DTLS/SCTP webrtc-datachannel")
         lines += transportLines(setup: .actpass, mid: "1")
         lines += applicationLines()

@@ -58,7 +58,10 @@ struct MediaDescription: Sendable {
         guard kind == "application", protocolName.hasSuffix("DTLS/SCTP") else { return nil }
         let port = attributes.sctpPort ?? formats.first.flatMap { UInt16($0) } ?? ApplicationDescription.defaultPort
         guard port != 0 else { return nil }
-        return ApplicationDescription(mid: attributes.mid, sctpPort: port, announcedSize: attributes.maxMessageSize)
+        var description = ApplicationDescription(
+            mid: attributes.mid, sctpPort: port, announcedSize: attributes.maxMessageSize)
+        if let old = formats.first.flatMap({ UInt16($0) }) { description.answeredPort = old }
+        return description
     }
 }
 
@@ -66,6 +69,8 @@ struct MediaDescription: Sendable {
 struct ApplicationDescription: Hashable, Sendable {
     var mid: String?
     var sctpPort: UInt16
+    /// Our own in an answer to it: its own in the old form, in which there is one number for both.
+    var answeredPort = Self.defaultPort
     /// The largest message that it takes, as far as we would ever send one.
     var maxMessageByteCount: Int
 

@@ -25,10 +25,12 @@ package final class AnsweringVoice: Sendable {
     /// Answers an offer; media flows once the offering side connects.
     /// - Parameters:
     ///   - device: what is heard by the other side and what hears it; used by this voice alone.
+    ///   - greeting: text messages for each channel that the other side opens.
     ///   - onState: each change of the connection, in order, one at a time, on no particular thread.
     /// - Throws: `invalidAnswer` where the offer cannot be answered, `noNetwork`, `microphoneDenied`, `audioSession`.
     package static func answer(
         offer: String, device: any AudioDevice, configuration: VoiceConfiguration = VoiceConfiguration(),
+        greeting: [String] = [],
         onState: @escaping @Sendable (PBVoiceState) -> Void
     ) async throws(PBVoiceError) -> AnsweringVoice {
         let ready = prepared.withLock { prepared in
@@ -39,7 +41,7 @@ package final class AnsweringVoice: Sendable {
         do throws(PBVoiceError) {
             let answer = try await runtime.answer(offer: offer)
             try await runtime.openSound(device, session: .app, lease: nil)
-            return AnsweringVoice(answer: answer, runtime: runtime, onState: onState)
+            return AnsweringVoice(answer: answer, runtime: runtime, greeting: greeting, onState: onState)
         } catch {
             runtime.close()
             throw error
@@ -47,16 +49,22 @@ package final class AnsweringVoice: Sendable {
     }
 
     private init(
-        answer: String, runtime: VoiceRuntime, onState: @escaping @Sendable (PBVoiceState) -> Void
+        answer: String, runtime: VoiceRuntime, greeting: [String], onState: @escaping @Sendable (PBVoiceState) -> Void
     ) {
         self.answer = answer
         self.runtime = runtime
         let events = runtime.events
         Task {
             for await _ in events.wakes {
-                for case .state(let state) in events.drain() {
-                    if state == .failed || state == .closed { runtime.close() }
-                    onState(state)
+                for event in events.drain() {
+                    switch event {
+                    case .state(let state):
+                        if state == .failed || state == .closed { runtime.close() }
+                        onState(state)
+                    case .channelOpened(let label):
+                        for text in greeting { runtime.send(label: label, isText: true, bytes: Array(text.utf8)) }
+                    case .error, .channelClosed, .message, .messageRefused: break
+                    }
                 }
             }
         }

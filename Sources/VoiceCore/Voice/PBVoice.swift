@@ -59,6 +59,7 @@ public final class PBVoice {
         switch event {
         case .error(let error): onError(error)
         case .state(let state): enter(state)
+        case .channelOpened, .channelClosed, .message, .messageRefused: break
         }
     }
 

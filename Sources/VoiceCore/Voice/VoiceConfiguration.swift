@@ -11,5 +11,8 @@ public struct VoiceConfiguration: Sendable {
     /// Whether loopback addresses are offered as well, for a provider on the same machine.
     public var offersLoopback = false
 
+    /// The name of the data channel that is opened to the provider; nil: none is.
+    public var channel: String? = "oai-events"
+
     public init() {}
 }
