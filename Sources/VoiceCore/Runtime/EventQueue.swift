@@ -8,10 +8,10 @@ final class EventQueue: Sendable {
     let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private let waiting = Mutex(Waiting())
-    private static let capacity = 64
-    /// What messages may take of it, so that states always find room: half of the places, and four of the largest messages.
-    private static let messageCapacity = 32
-    private static let messageByteLimit = 1_048_576
+    private static let capacity = 320
+    /// What messages may take of it, so that states always find room: all but 64 places, and eight of the largest messages.
+    private static let messageCapacity = 256
+    private static let messageByteLimit = 2_097_152
 
     private struct Waiting {
         var events: [RuntimeEvent] = []

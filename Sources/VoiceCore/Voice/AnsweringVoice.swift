@@ -25,7 +25,7 @@ package final class AnsweringVoice: Sendable {
     /// Answers an offer; media flows once the offering side connects.
     /// - Parameters:
     ///   - device: what is heard by the other side and what hears it; used by this voice alone.
-    ///   - greeting: text messages for each channel that the other side opens.
+    ///   - greeting: text messages for each channel that the other side opens. What comes on it is sent back.
     ///   - onState: each change of the connection, in order, one at a time, on no particular thread.
     /// - Throws: `invalidAnswer` where the offer cannot be answered, `noNetwork`, `microphoneDenied`, `audioSession`.
     package static func answer(
@@ -63,7 +63,9 @@ package final class AnsweringVoice: Sendable {
                         onState(state)
                     case .channelOpened(let label):
                         for text in greeting { runtime.send(label: label, isText: true, bytes: Array(text.utf8)) }
-                    case .error, .channelClosed, .message, .messageRefused: break
+                    case .message(let label, let isText, let bytes):
+                        if !greeting.isEmpty { runtime.send(label: label, isText: isText, bytes: bytes) }
+                    case .error, .channelClosed, .messageRefused: break
                     }
                 }
             }
