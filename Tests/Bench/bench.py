@@ -14,9 +14,10 @@ import speech
 from calls import Bench, NotMeasured
 from figures import COLUMNS, Measurements
 from network import Network, NetworkError
+from rates import Rates
 from voice import Voice
 
-ONCE = ("press", "binary", "allocations")
+ONCE = ("press", "channel", "binary", "allocations")
 
 
 def say(text):
@@ -56,7 +57,7 @@ def measure(options, measured):
     folder = options.made / "run"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for peer, callers in (("pion", COLUMNS[:-1]), ("wrtc", ["wrtc"]), ("gstreamer", ["gstreamer"])):
+    for peer, callers in (("pion", COLUMNS[:-1]), ("wrtc", ["wrtc", "channel"]), ("gstreamer", ["gstreamer"])):
         if set(callers) & set(wanted):
             catalog.ALL[peer].install()
     with Network(0) as network:
@@ -65,6 +66,11 @@ def measure(options, measured):
             play(bench, wanted, options.calls, measured)
         finally:
             bench.stop()
+        if "channel" in wanted:
+            rates = Rates(network, folder, options.binaries)
+            for loss in (0, 5):
+                measured.channel[loss] = rates.measure(loss)
+                say(f"channel, {loss} % lost, 1 MiB there and back: {measured.channel[loss]} s")
     if "binary" in wanted:
         measured.binary_bytes = stripped_bytes(options.binaries / "talkpost", folder)
     if "allocations" in wanted:

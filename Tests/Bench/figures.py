@@ -14,6 +14,7 @@ ROWS = {  # name in the JSON: what it is called, by how much it is multiplied to
 REQUIRED = ("connected_s", "first_sound_s", "cpu_per_s", "peak_pss_mib")
 LARGEST_BINARY = 16e6  # bytes
 SLOWEST_PRESS = 0.010  # seconds
+LEAST_RATE = 0.7  # of libwebrtc's, on a data channel
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Measurements:
 
     def __init__(self):
         self.rounds, self.presses, self.binary_bytes, self.is_without_allocation = [], [], None, None
+        self.channel = {}  # percent lost: seconds for 1 MiB there and back, by who answers
 
     def all(self, caller, name):
         return [calls[caller][name] for calls in self.rounds if name in calls.get(caller, {})]
@@ -81,6 +83,7 @@ class Measurements:
         clean = self.is_without_allocation
         counted = None if clean is None else 0 if clean else 1
         found.append(Figure("allocations of ours", "none in a steady call", counted, 0, {True: "none", False: "some"}.get(clean)))
+        found += [self._rate(loss) for loss in (0, 5)]
         for figure in found:
             figure.text = figure.text or ""
         return found
@@ -94,6 +97,17 @@ class Measurements:
             calls["talkpost"][name] / calls[other][name] for calls in self.rounds if {"talkpost", other} <= calls.keys()
         ]
         return Figure(title, text, mine / theirs, target, f"{mine / theirs:.2f} x ({min(each):.2f}-{max(each):.2f})")
+
+    def _rate(self, loss):
+        title = "channel, 1 MiB each way" if not loss else f"the same, {loss} % lost"
+        text = f"at least {LEAST_RATE} x wrtc's rate"
+        seconds = self.channel.get(loss, {})
+        mine, theirs = seconds.get("talkpost"), seconds.get("wrtc")
+        if mine is None or theirs is None:
+            return Figure(title, text, None, 0, "")
+        # A figure is met where it is at most its target: here the time, which is the rate upside down.
+        words = f"{theirs / mine:.2f} x ({2 / mine:.1f} MiB/s, {2 / theirs:.1f})"
+        return Figure(title, text, mine / theirs, 1 / LEAST_RATE, words)
 
     def _memory(self):
         mine, theirs, floor = (self.median(name, "peak_pss_mib") for name in ("talkpost", "gstreamer", "floor"))
@@ -124,6 +138,7 @@ class Measurements:
             for caller in COLUMNS
         }
         content["press_s"] = [_rounded(seconds) for seconds in self.presses]
+        content["channel_s"] = {f"{loss}_percent": seconds for loss, seconds in self.channel.items()}
         content["binary_bytes"] = self.binary_bytes
         content["figures"] = [
             {

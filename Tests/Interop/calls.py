@@ -83,6 +83,11 @@ def appliance_calls(stage, binary, peer, outcome):
     pressed, connected = appliance.all("button", change="pressed"), appliance.all("state", state="connected")
     for index in range(min(len(pressed), len(connected))):
         outcome.measure("connected_s", connected[index]["at"] - pressed[index]["at"])
+    for call in range(1, CALLS + 1) if peer.tells_channels else ():
+        channel = answerer.first("channel", voice=str(call), label="oai-events")
+        outcome.need(channel, f"call {call}: the channel was not opened")
+        if channel and len(connected) >= call:
+            outcome.measure("channel_s", max(channel["at"] - connected[call - 1]["at"], 0))
     for index, closed in enumerate(appliance.all("state", state="closed")[:CALLS]):
         _closing(outcome, answerer, index + 1, closed["at"], peer.name)
     stage.stop()
@@ -112,6 +117,8 @@ def peer_calls(stage, provider, peer, outcome, echoes=False, closing="hang_up"):
         connected = offerer.first("state", voice=str(call), state="connected")
         if outcome.need(connected, f"call {call}: not connected"):
             outcome.measure("connected_s", connected["at"] - begun["at"])
+        if not echoes and closing == "hang_up":
+            _channel(outcome, offerer, call, connected)
         hung_up = offerer.first("hung_up", voice=str(call))
         if hung_up:
             watcher = offerer if closing == "hang_up" else answerer
@@ -140,6 +147,21 @@ def peer_command(stage, peer):
 def _answering(stage):
     record = f"{stage.folder}/answerer-{{call}}.wav"
     return ["--port", PORT, "--speak", stage.sound.provider, "--record", record]
+
+
+def _channel(outcome, offerer, call, connected):
+    """The provider greets on the channel, and repeats a few bytes and 256 KiB."""
+    opened = offerer.first("channel", voice=str(call))
+    if not outcome.need(opened, f"call {call}: the channel was not opened"):
+        return
+    if connected:
+        outcome.measure("channel_s", max(opened["at"] - connected["at"], 0))
+    greeting = offerer.first("message", voice=str(call))
+    outcome.need(greeting and "session.created" in greeting["text"], f"call {call}: no greeting on the channel")
+    for size, name in ((4, "echo_4_s"), (262_144, "echo_256k_s")):
+        echoed = offerer.first("echoed", voice=str(call), bytes=size)
+        if outcome.need(echoed, f"call {call}: {size} bytes did not come back on the channel"):
+            outcome.measure(name, echoed["seconds"])
 
 
 def _closing(outcome, watcher, call, at, name):

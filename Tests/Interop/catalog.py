@@ -22,8 +22,9 @@ class NotInstalled(Exception):
 class Peer:
     """One implementation.
 
-    `echoes`: it sends back what it hears instead of speaking and recording by itself. `lead`: seconds of silence before
-    the first word, longer than it takes to connect with a busy machine's first call.
+    `tells_channels`: it says which data channels were opened to it. `echoes`: it sends back what it hears instead of
+    speaking and recording by itself. `lead`: seconds of silence before the first word, longer than it takes to connect
+    with a busy machine's first call.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Peer:
     packages: str = ""  # a list file in peers/
     is_from_pypi: bool = False
     echoes: bool = False
+    tells_channels: bool = True
     keeps_log: bool = False
     lead: float = 1.0
 
@@ -53,6 +55,12 @@ class Peer:
         return [python, PEERS / program, role, *own, *log, *options]
 
 
+
+def janus(name, *program):
+    """Its echo test answers on a channel, and does not say that there is one."""
+    return Peer(name, ("answerer",), program, "janus.packages", echoes=True, tells_channels=False, keeps_log=True)
+
+
 ALL = {
     peer.name: peer
     for peer in (
@@ -60,8 +68,8 @@ ALL = {
         Peer("wrtc", ("answerer", "offerer"), ("asyncio_peer.py", "--library", "wrtc"), is_from_pypi=True),
         Peer("chromium", ("answerer", "offerer"), ("chromium.py",), "chromium.packages", keeps_log=True),
         Peer("gstreamer", ("answerer", "offerer"), ("gstreamer.py",), "gstreamer.packages", lead=1.5),
-        Peer("janus-full", ("answerer",), ("janus.py",), "janus.packages", echoes=True, keeps_log=True),
-        Peer("janus-lite", ("answerer",), ("janus.py", "--lite"), "janus.packages", echoes=True, keeps_log=True),
+        janus("janus-full", "janus.py"),
+        janus("janus-lite", "janus.py", "--lite"),
         Peer("pion", ("answerer",), ("pion",), "pion.packages", echoes=True),
     )
 }

@@ -68,8 +68,9 @@ def play(case, number, options, sound):
 
 
 def report(row):
-    figures = []
-    for name in ("connected_s", "spoken_correlation", "heard_correlation", "muted_dbfs", "closed_s", "closed_by"):
+    figures, channel = [], ("channel_s", "echo_4_s", "echo_256k_s")
+    voice = ("spoken_correlation", "heard_correlation", "muted_dbfs", "closed_s", "closed_by")
+    for name in ("connected_s", *channel, *voice):
         values = row.get(name)
         if values:
             figures.append(f"{name} {' '.join(map(str, values))}")

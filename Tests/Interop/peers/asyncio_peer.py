@@ -5,7 +5,7 @@ import fractions
 import time
 
 import av
-from contract import RATE, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
+from contract import RATE, Echoes, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
 
 PACKET = RATE // 50  # samples in 20 ms
 NOTICE = 12  # seconds an offerer waits to see its voice closed by the other side
@@ -60,6 +60,7 @@ class Call:
         self.connection = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         self.connected, self.closed = asyncio.Event(), asyncio.Event()
         self.connection.on("connectionstatechange", self._state_changed)
+        self.connection.on("datachannel", self._answer_channel)
         self.connection.on("track", lambda track: asyncio.ensure_future(self._listen(track)))
 
     async def answer(self, offer):
@@ -71,9 +72,16 @@ class Call:
 
     async def offer(self):
         self.connection.addTrack(self.speech)
-        self.connection.createDataChannel("events")
+        channel = self.connection.createDataChannel("events")
+        echoes = Echoes(self.voice, channel.send)
+        channel.on("open", lambda: echoes.opened(channel.label))
+        channel.on("message", echoes.received)
         await self.connection.setLocalDescription(await self.connection.createOffer())
         return self.connection.localDescription.sdp
+
+    def _answer_channel(self, channel):
+        event("channel", voice=self.voice, label=channel.label)
+        channel.on("message", channel.send)
 
     async def accept(self, answer):
         await self.connection.setRemoteDescription(RTCSessionDescription(answer, "answer"))

@@ -9,6 +9,9 @@ JSON object a line; `at` is seconds of CLOCK_MONOTONIC, which every process on t
     answered    voice           (pion) its answer is ready
     state       voice, state    the peer connection's own word
     first_sound voice           the first sound above -50 dBFS came out of the decoder
+    channel     voice, label    a data channel is open, its own or the other side's
+    message     voice, text     the other side said something first on it
+    echoed      voice, bytes, seconds   (offering) what was sent on it came back as it was
     muted       voice           (offering) the peer's own microphone is silent from here on
     hung_up     voice           the close route was asked, by HTTP
     closed      voice, by       the other side ended the media; `by` is how the peer noticed
@@ -171,6 +174,31 @@ class Recording:
         )
         with open(self._path, "wb") as file:
             file.write(header + self._data)
+
+
+WORDS = ("talk", "0123456789abcdef" * 16_384)  # a few bytes, and 256 KiB: the largest message that all take
+
+
+class Echoes:
+    """The offering side of a data channel: sends each of `WORDS` once, and tells when each has come back."""
+
+    def __init__(self, voice, send):
+        self._voice, self._send, self._sent = voice, send, {}
+
+    def opened(self, label):
+        event("channel", voice=self._voice, label=label)
+        for word in WORDS:
+            self._sent[len(word)] = (word, time.monotonic())
+            self._send(word)
+
+    def received(self, text):
+        word, at = self._sent.pop(len(text), (None, 0))
+        if word is None:
+            event("message", voice=self._voice, text=text[:100])
+        elif word == text:
+            event("echoed", voice=self._voice, bytes=len(text), seconds=round(time.monotonic() - at, 4))
+        else:
+            event("failed", voice=self._voice, why="a message came back altered")
 
 
 def loudness(samples):

@@ -5,7 +5,7 @@ import time
 import urllib.error
 
 import gi
-from contract import RATE, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
+from contract import RATE, Echoes, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstSdp", "1.0")
@@ -49,6 +49,7 @@ class Call:
         self._pipeline = Gst.parse_launch(SENDING.format(format=payload_type))
         self._peer = self._pipeline.get_by_name("peer")
         self._peer.connect("pad-added", self._pad_added)
+        self._peer.connect("on-data-channel", self._answer_channel)
         self._peer.connect("notify::connection-state", self._state_changed)
         self._peer.connect("notify::ice-gathering-state", self._gathering_changed)
         self._peer.get_by_name("rtpbin").connect("on-bye-ssrc", lambda *_: self._seen_closed("RTCP BYE"))
@@ -65,7 +66,11 @@ class Call:
         until = time.monotonic() + PATIENCE
         while pad.get_current_caps() is None and time.monotonic() < until:
             time.sleep(0.002)
-        self._peer.emit("create-data-channel", "events", None)
+        channel = self._peer.emit("create-data-channel", "events", None)
+        self._echoes = Echoes(self.voice, lambda text: channel.emit("send-string", text))
+        channel.connect("on-open", lambda channel: self._echoes.opened("events"))
+        channel.connect("on-message-string", lambda _, text: self._echoes.received(text))
+        self._kept.append(channel)
         return self._describe("create-offer", "offer", GstWebRTC.WebRTCSDPType.OFFER)
 
     def accept(self, answer):
@@ -128,6 +133,11 @@ class Call:
         self._pipeline.add(hearing)
         hearing.sync_state_with_parent()
         pad.link(hearing.get_static_pad("sink"))
+
+    def _answer_channel(self, _, channel):
+        event("channel", voice=self.voice, label=channel.get_property("label"))
+        channel.connect("on-message-string", lambda channel, text: channel.emit("send-string", text))
+        self._kept.append(channel)
 
     def _heard(self, sink):
         buffer = sink.emit("pull-sample").get_buffer()

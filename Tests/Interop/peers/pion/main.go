@@ -121,6 +121,18 @@ func (c *call) answer(offer string) (string, error) {
 			c.end("connection " + state.String())
 		}
 	})
+	c.connection.OnDataChannel(func(channel *webrtc.DataChannel) {
+		channel.OnOpen(func() {
+			event("channel", map[string]any{"voice": c.id, "label": channel.Label()})
+		})
+		channel.OnMessage(func(message webrtc.DataChannelMessage) {
+			if message.IsString {
+				channel.SendText(string(message.Data))
+			} else {
+				channel.Send(message.Data)
+			}
+		})
+	})
 	c.connection.OnTrack(func(track *webrtc.TrackRemote, receiver *webrtc.RTPReceiver) {
 		go c.watchReports(receiver)
 		for {
