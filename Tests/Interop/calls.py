@@ -118,7 +118,7 @@ def peer_calls(stage, provider, peer, outcome, echoes=False, closing="hang_up"):
         if outcome.need(connected, f"call {call}: not connected"):
             outcome.measure("connected_s", connected["at"] - begun["at"])
         if not echoes and closing == "hang_up":
-            _channel(outcome, offerer, call, connected)
+            _channel(outcome, offerer, peer, call, connected)
         hung_up = offerer.first("hung_up", voice=str(call))
         if hung_up:
             watcher = offerer if closing == "hang_up" else answerer
@@ -149,16 +149,16 @@ def _answering(stage):
     return ["--port", PORT, "--speak", stage.sound.provider, "--record", record]
 
 
-def _channel(outcome, offerer, call, connected):
-    """The provider greets on the channel, and repeats a few bytes and 256 KiB."""
+def _channel(outcome, offerer, peer, call, connected):
+    """The provider greets on the channel, and repeats a few bytes and the largest message that the peer takes."""
     opened = offerer.first("channel", voice=str(call))
     if not outcome.need(opened, f"call {call}: the channel was not opened"):
         return
     if connected:
         outcome.measure("channel_s", max(opened["at"] - connected["at"], 0))
-    greeting = offerer.first("message", voice=str(call))
-    outcome.need(greeting and "session.created" in greeting["text"], f"call {call}: no greeting on the channel")
-    for size, name in ((4, "echo_4_s"), (262_144, "echo_256k_s")):
+    said = [message["text"] for message in offerer.all("message", voice=str(call))]
+    outcome.need(any("session.created" in text for text in said), f"call {call}: no greeting on the channel")
+    for size, name in ((4, "echo_s"), (peer.largest_message, "echo_largest_s")):
         echoed = offerer.first("echoed", voice=str(call), bytes=size)
         if outcome.need(echoed, f"call {call}: {size} bytes did not come back on the channel"):
             outcome.measure(name, echoed["seconds"])

@@ -34,6 +34,7 @@ class Peer:
     is_from_pypi: bool = False
     echoes: bool = False
     tells_channels: bool = True
+    largest_message: int = 262_144  # that it takes on a channel that it offered
     keeps_log: bool = False
     lead: float = 1.0
 
@@ -67,7 +68,7 @@ ALL = {
         Peer("aiortc", ("answerer", "offerer"), ("asyncio_peer.py",), is_from_pypi=True),
         Peer("wrtc", ("answerer", "offerer"), ("asyncio_peer.py", "--library", "wrtc"), is_from_pypi=True),
         Peer("chromium", ("answerer", "offerer"), ("chromium.py",), "chromium.packages", keeps_log=True),
-        Peer("gstreamer", ("answerer", "offerer"), ("gstreamer.py",), "gstreamer.packages", lead=1.5),
+        Peer("gstreamer", ("answerer", "offerer"), ("gstreamer.py",), "gstreamer.packages", lead=1.5, largest_message=65_536),
         janus("janus-full", "janus.py"),
         janus("janus-lite", "janus.py", "--lite"),
         Peer("pion", ("answerer",), ("pion",), "pion.packages", echoes=True),

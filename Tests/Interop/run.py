@@ -68,7 +68,7 @@ def play(case, number, options, sound):
 
 
 def report(row):
-    figures, channel = [], ("channel_s", "echo_4_s", "echo_256k_s")
+    figures, channel = [], ("channel_s", "echo_s", "echo_largest_s")
     voice = ("spoken_correlation", "heard_correlation", "muted_dbfs", "closed_s", "closed_by")
     for name in ("connected_s", *channel, *voice):
         values = row.get(name)

@@ -176,18 +176,16 @@ class Recording:
             file.write(header + self._data)
 
 
-WORDS = ("talk", "0123456789abcdef" * 16_384)  # a few bytes, and 256 KiB: the largest message that all take
-
-
 class Echoes:
-    """The offering side of a data channel: sends each of `WORDS` once, and tells when each has come back."""
+    """The offering side of a data channel: sends a few bytes and a message of `largest`, and tells when each is back."""
 
-    def __init__(self, voice, send):
+    def __init__(self, voice, send, largest=262_144):
         self._voice, self._send, self._sent = voice, send, {}
+        self._words = ("talk", "0123456789abcdef" * (largest // 16))
 
     def opened(self, label):
         event("channel", voice=self._voice, label=label)
-        for word in WORDS:
+        for word in self._words:
             self._sent[len(word)] = (word, time.monotonic())
             self._send(word)
 

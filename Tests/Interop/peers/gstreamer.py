@@ -67,7 +67,7 @@ class Call:
         while pad.get_current_caps() is None and time.monotonic() < until:
             time.sleep(0.002)
         channel = self._peer.emit("create-data-channel", "events", None)
-        self._echoes = Echoes(self.voice, lambda text: channel.emit("send-string", text))
+        self._echoes = Echoes(self.voice, lambda text: channel.emit("send-string", text), largest=65_536)
         channel.connect("on-open", lambda channel: self._echoes.opened("events"))
         channel.connect("on-message-string", lambda _, text: self._echoes.received(text))
         self._kept.append(channel)
