@@ -133,7 +133,7 @@ def need_denied(lab, report, words):
     report.need(lab.box.process_id == process, "the appliance did not survive it")
 
 
-@case("card-busy", at_least="short")
+@case("card-busy", at_least="all")
 def card_busy(lab, report):
     """Another program holds the microphone at the press: named with that program; freed, the next press is served."""
     lab.box.configure(talk={"mode": "hold", "idle_end": "2 s"}, sound=MICROPHONE)

@@ -20,6 +20,13 @@ struct CaptureThread: ~Copyable {
     private let farFrame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
     private let packetPCM = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.packetSampleCount)
     private let packet = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_400, alignment: 16)
+    /// How long the latest packet in `packet` is.
+    private var packetByteCount = 0
+    /// How many packets in a row were silence in a missing microphone's place.
+    private var restingCount = 0
+
+    /// 200 ms: more than what an encoder looks back (RFC 6716 2: frames of 60 ms at most, and a lookahead of 5 ms).
+    private static let restsAfter = 10
 
     /// Opens the device, answers `opened`, and runs until the voice closes; then puts the device back.
     static func run(
@@ -139,13 +146,19 @@ struct CaptureThread: ~Copyable {
 
     /// - Parameter capturedAt: when the newest sample was in front of the microphone.
     private mutating func encode(_ capturedAt: Instant) {
-        guard let byteCount = try? encoder.encode(UnsafeBufferPointer(packetPCM), into: packet) else { return }
+        // By an encoder that has come to rest silence is the same packet each time: waiting for a card is to cost next to nothing.
+        let isSilence = microphone == nil && packetPCM.allSatisfy { $0 == 0 }
+        if !isSilence || restingCount < Self.restsAfter {
+            guard let byteCount = try? encoder.encode(UnsafeBufferPointer(packetPCM), into: packet) else { return }
+            packetByteCount = byteCount
+        }
+        restingCount = isSilence ? restingCount + 1 : 0
         // What was said while connecting waited for the voice, not for the way.
         let isFresh = backlog.sampleCount < packetPCM.count
         let length = Duration.milliseconds(20)
         runtime.microphone.push(
             MicrophonePacket(sampleCount: packetPCM.count, capturedAt: isFresh ? capturedAt - length : nil),
-            UnsafeRawBufferPointer(rebasing: packet[..<byteCount]))
+            UnsafeRawBufferPointer(rebasing: packet[..<packetByteCount]))
         runtime.mailbox.wake()
     }
 }

@@ -55,6 +55,11 @@ struct PlaybackThread: ~Copyable {
         while !runtime.isClosing.load(ordering: .acquiring) {
             pulse.beat(at: .now)
             awaitRoom()
+            guard speaker != nil else {
+                // Nobody hears it: it is not decoded, and old sound is not played once the speaker is back.
+                while runtime.speaker.pop(into: payload) != nil {}
+                continue
+            }
             while let packet = runtime.speaker.pop(into: payload) {
                 playout.insert(
                     payload: UnsafeRawBufferPointer(rebasing: payload[..<packet.byteCount]),
@@ -99,6 +104,7 @@ struct PlaybackThread: ~Copyable {
 
     private mutating func lose(_ error: AudioDeviceError) {
         speaker = nil
+        playout.flush()
         if let diagnostic = loss.lost(error, at: .now) { runtime.diagnose(diagnostic) }
     }
 }
