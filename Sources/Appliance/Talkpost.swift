@@ -73,12 +73,14 @@ struct Talkpost {
         let backend: any VoiceBackend
         let backendFault: HealthWatch.Look
         var closeLeftOpen = {}
+        var answer: (@MainActor (PBStartedVoice, String) async throws -> Void)?
         do throws(BackendError) {
             var settings = configuration.backend
             settings.stateDirectory = StateDirectory.path(configuration.state)
             let client = try BackendClient(settings, notice: { log.info($0) })
             backend = client
             closeLeftOpen = { client.closeLeftOpen() }
+            if client.answersOffers { answer = { try await client.answer($1, voice: $0.id) } }
             backendFault = { client.fault }
         } catch {
             guard notifier.isListenedTo else { return fail("talkpost: \(error.message)") }
@@ -107,7 +109,7 @@ struct Talkpost {
             send: { notifier.send($0) }, log: log)
         let service = KioskService(
             configuration.talk, button: parts.button, led: parts.led, backend: backend,
-            opener: .voices(configuration.sound.session), sound: parts.bridge, health: health, log: log,
+            opener: .voices(configuration.sound.session, answer: answer), sound: parts.bridge, health: health, log: log,
             watchers: watchers)
         let signals = Termination { service.quit() }
         parts.start()

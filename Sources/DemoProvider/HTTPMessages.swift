@@ -52,11 +52,12 @@ enum Kind: String, CaseIterable, Sendable {
     case contract
     case whip
     case pipecat
+    case answer
 
     /// Where a voice is started.
     var path: String {
         switch self {
-        case .contract: "/voice/{chat}"
+        case .contract, .answer: "/voice/{chat}"
         case .whip: "/whip/{chat}"
         case .pipecat: "/api/offer"
         }
@@ -66,6 +67,8 @@ enum Kind: String, CaseIterable, Sendable {
 /// Which of a kind's routes a request is for. Pure.
 enum Route: Equatable {
     case start(chat: String)
+    /// The answer to a voice's offer.
+    case answer(voice: String)
     case close(chat: String, voice: String)
     /// A client opens its connection ahead.
     case hello
@@ -75,8 +78,11 @@ enum Route: Equatable {
         let parts = request.path.split(separator: "/", omittingEmptySubsequences: true).map { String($0) }
         switch (kind, request.method, parts.first, parts.count) {
         case (_, "HEAD", _, 0), (_, "GET", _, 0): self = .hello
-        case (.contract, "POST", "voice", 2): self = .start(chat: parts[1])
-        case (.contract, "POST", "voice", 4) where parts[3] == "close": self = .close(chat: parts[1], voice: parts[2])
+        case (.contract, "POST", "voice", 2), (.answer, "POST", "voice", 2): self = .start(chat: parts[1])
+        case (.contract, "POST", "voice", 4) where parts[3] == "close",
+            (.answer, "POST", "voice", 4) where parts[3] == "close":
+            self = .close(chat: parts[1], voice: parts[2])
+        case (.answer, "POST", "voice", 4) where parts[3] == "answer": self = .answer(voice: parts[2])
         case (.whip, "POST", "whip", 2): self = .start(chat: parts[1])
         case (.whip, "DELETE", "whip", 3): self = .close(chat: parts[1], voice: parts[2])
         case (.whip, "POST", "whip", 4) where parts[3] == "hangup": self = .close(chat: parts[1], voice: parts[2])

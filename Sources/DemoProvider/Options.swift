@@ -43,7 +43,7 @@ struct Options: Equatable {
             case "--kind":
                 let name = try value()
                 guard let kind = Kind(rawValue: name) else {
-                    throw Mistake(message: "--kind takes contract, whip or pipecat, not \"\(name)\".")
+                    throw Mistake(message: "--kind takes contract, whip, pipecat or answer, not \"\(name)\".")
                 }
                 options.kind = kind
             case "--record": options.recording = try value()
@@ -89,7 +89,7 @@ struct Options: Equatable {
         talkpost-provider: a backend and a voice provider in one, for trying Talkpost without the internet.
 
           --listen HOST:PORT      where HTTP is served (127.0.0.1:8080; port 0: any that is free)
-          --kind KIND             plays a backend of this kind: contract (the default), whip or pipecat
+          --kind KIND             plays a backend of this kind: contract (the default), whip, pipecat, answer
           --record FILE           records what each voice hears; {call} in FILE becomes 1, 2, ...
           --repeat-after SECONDS  repeats each utterance after so much quiet (0.8)
           --speak WAV             speaks this from the start of each voice instead of repeating
@@ -103,6 +103,8 @@ struct Options: Equatable {
         POST /voice/{chat}/{voice}/close answers {"seconds": N}. whip: POST /whip/{chat} with OFFER as application/sdp
         answers ANSWER and its Location, which DELETE closes, or POST to it with /hangup behind.
         pipecat: POST /api/offer with {"sdp": OFFER, "type": "offer"} answers {"sdp": ANSWER, "type", "pc_id": ID}.
+        answer: POST /voice/{chat} answers {"id": ID, "sdp": OFFER}; POST /voice/{chat}/{voice}/answer takes {"sdp": ANSWER},
+        and a close is the contract's.
 
         Kinds of failure:
         \(Failure.table.map { "  \($0.name.padded(to: 16))\($0.meaning)" }.joined(separator: "\n"))

@@ -2,18 +2,20 @@ import Dispatch
 import Synchronization
 import VoiceCore
 
-/// A voice as its answering side sees it.
+/// A voice as the provider's side sees it.
 struct AnsweredVoice: Sendable {
-    /// The answer, an SDP.
+    /// The answer, or with the kind `answer` the offer: an SDP.
     var answer: String
+    /// Takes the answer to the offer; nil: the voice is an answer itself.
+    var accept: (@Sendable (_ answer: String) async throws -> Void)?
     /// Ends it.
     var close: @Sendable () -> Void
 }
 
-/// Makes the answering side of a voice from an offer; VoiceCore's, or a test's.
+/// Makes the provider's side of a voice from an offer, or from none where it offers itself; VoiceCore's, or a test's.
 typealias Answerer =
     @Sendable (
-        _ offer: String, _ device: RepeatingDevice, _ onState: @escaping @Sendable (PBVoiceState) -> Void
+        _ offer: String?, _ device: RepeatingDevice, _ onState: @escaping @Sendable (PBVoiceState) -> Void
     ) async throws -> AnsweredVoice
 
 /// A backend's routes and the voices behind them. Used from the HTTP connections' threads and the voices' own.
@@ -52,6 +54,7 @@ final class Provider: Sendable {
         switch Route(request, options.kind) {
         case .start(let chat):
             return failing(options.startFailure, request) { start(chat: chat, request) }
+        case .answer(let voice): return accept(voice, request)
         case .close(_, let voice):
             return failing(options.closeFailure, request) { close(voice) }
         case .hello:
@@ -98,14 +101,19 @@ final class Provider: Sendable {
         if options.kind == .whip, request.type != "application/sdp" {
             return .error(415, "unsupported_media_type", "The offer is not of type application/sdp.")
         }
-        guard let offer = Offer.read(request.body, options.kind) else {
+        let offer = Offer.read(request.body, options.kind)
+        guard offer != nil || options.kind == .answer else {
             return .error(400, "invalid_body", "The body is not what an offer is sent in.")
         }
-        // The connection has a thread of its own to wait on.
+        return awaiting { [self] in await start(chat: chat, offer: offer) }
+    }
+
+    /// The connection has a thread of its own to wait on.
+    private func awaiting(_ work: @escaping @Sendable () async -> HTTPReply) -> HTTPReply {
         let done = DispatchSemaphore(value: 0)
         let reply = Mutex(HTTPReply(500, type: "", body: ""))
-        Task.detached(priority: .high) { [self] in
-            let value = await start(chat: chat, offer: offer)
+        Task.detached(priority: .high) {
+            let value = await work()
             reply.withLock { $0 = value }
             done.signal()
         }
@@ -113,7 +121,24 @@ final class Provider: Sendable {
         return reply.withLock { $0 }
     }
 
-    private func start(chat: String, offer: String) async -> HTTPReply {
+    private func accept(_ id: String, _ request: HTTPRequest) -> HTTPReply {
+        guard let accept = state.withLock({ $0.voices[id]?.answered?.accept }) else {
+            return .error(404, "not_found", "There is no voice \(id) that waits for an answer.")
+        }
+        guard let answer = Offer.read(request.body) else {
+            return .error(400, "invalid_body", "The body is not {\"sdp\": ANSWER}.")
+        }
+        return awaiting {
+            do {
+                try await accept(answer)
+                return HTTPReply(json: [:])
+            } catch {
+                return .error(400, "invalid_answer", "\(error)")
+            }
+        }
+    }
+
+    private func start(chat: String, offer: String?) async -> HTTPReply {
         let number = state.withLock { state in
             state.count += 1
             return state.count
@@ -154,7 +179,7 @@ final class Provider: Sendable {
 
     private static func reply(_ kind: Kind, chat: String, id: String, answer: String) -> HTTPReply {
         switch kind {
-        case .contract: return HTTPReply(json: ["id": .text(id), "sdp": .text(answer)])
+        case .contract, .answer: return HTTPReply(json: ["id": .text(id), "sdp": .text(answer)])
         case .pipecat: return HTTPReply(json: ["pc_id": .text(id), "sdp": .text(answer), "type": .text("answer")])
         case .whip:
             var reply = HTTPReply(201, type: "application/sdp", body: answer)
@@ -215,6 +240,7 @@ enum Offer {
     static func read(_ body: [UInt8], _ kind: Kind = .contract) -> String? {
         switch kind {
         case .contract: return JSONValue(reading: body)?["sdp"]?.text
+        case .answer: return nil
         case .whip: return body.isEmpty ? nil : String(decoding: body, as: UTF8.self)
         case .pipecat:
             let fields = JSONValue(reading: body)

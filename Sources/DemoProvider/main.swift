@@ -22,6 +22,11 @@ func serve(_ options: Options) throws {
     configuration.interfaces = options.interfaces
     let chosen = configuration
     let provider = Provider(options, speech: speech, log: log) { offer, device, onState in
+        guard let offer else {
+            let voice = try await OfferingVoice.offer(device: device, configuration: chosen, onState: onState)
+            return AnsweredVoice(
+                answer: voice.offer, accept: { try await voice.accept(answer: $0) }, close: { voice.close() })
+        }
         let voice = try await AnsweringVoice.answer(
             offer: offer, device: device, configuration: chosen, greeting: greeting, onState: onState)
         AnsweringVoice.prepare(chosen)

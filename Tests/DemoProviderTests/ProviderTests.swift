@@ -10,14 +10,20 @@ import VoiceCore
     /// The voices that a stub answered, and what became of them.
     private final class Answers: Sendable {
         let closedCount = Mutex(0)
+        let accepted = Mutex<[String]>([])
         let onState = Mutex<(@Sendable (PBVoiceState) -> Void)?>(nil)
 
         func provider(_ options: Options = Options()) throws -> Provider {
             let log = try #require(EventLog(path: "/dev/null"))
             return Provider(options, speech: nil, log: log) { offer, _, onState in
-                guard offer.hasPrefix("v=0") else { throw WAVError(message: "no offer") }
+                guard offer?.hasPrefix("v=0") ?? true else { throw WAVError(message: "no offer") }
                 self.onState.withLock { $0 = onState }
-                return AnsweredVoice(answer: "v=0 answer \"\r\n", close: { self.closedCount.withLock { $0 += 1 } })
+                let accept: @Sendable (String) async throws -> Void = { answer in
+                    self.accepted.withLock { $0.append(answer) }
+                }
+                return AnsweredVoice(
+                    answer: "v=0 answer \"\r\n", accept: offer == nil ? accept : nil,
+                    close: { self.closedCount.withLock { $0 += 1 } })
             }
         }
     }
@@ -99,6 +105,21 @@ import VoiceCore
         #expect(answers.closedCount.withLock { $0 } == 2)
         #expect(await Self.ask(provider, "POST", "/whip/lobby", "v=0").status == 415)
         #expect(await Self.ask(provider, "POST", "/voice/lobby", "{}").status == 404)
+    }
+
+    @Test func anOfferOfTheProvidersIsHandedOutAndItsAnswerTaken() async throws {
+        let answers = Answers()
+        var options = Options()
+        options.kind = .answer
+        let provider = try answers.provider(options)
+        let reply = await Self.ask(provider, "POST", "/voice/lobby", "{}")
+        let id = try #require(reply.body.split(separator: "\"").dropFirst(3).first)
+        let taken = await Self.ask(
+            provider, "POST", "/voice/lobby/\(id)/answer", #"{"sdp":"v=0 ours","type":"answer"}"#)
+        #expect(taken.status == 200)
+        #expect(answers.accepted.withLock { $0 } == ["v=0 ours"])
+        #expect(await Self.ask(provider, "POST", "/voice/lobby/nix/answer", #"{"sdp":"v=0"}"#).status == 404)
+        #expect(await Self.ask(provider, "POST", "/voice/lobby/\(id)/close", "{}").status == 200)
     }
 
     @Test func aPipecatVoiceIsAnsweredWithItsID() async throws {

@@ -73,6 +73,20 @@ final class BackendClient: VoiceBackend {
         }
     }
 
+    /// Whether the backend makes the offer: `start` then takes none, and what it returns holds one.
+    var answersOffers: Bool { routes.answersOffers }
+
+    /// Hands the answer to a voice's offer to a backend that makes the offer.
+    /// - Throws: `BackendError`, `CancellationError`. The voice stays open: it is the caller's to close.
+    func answer(_ sdp: String, voice id: String) async throws {
+        let answer = try await exchange.answer(to: routes.answer(sdp, voice: id))
+        do throws(BackendError) {
+            try routes.answered(answer.response, from: answer.url)
+        } catch {
+            throw error.hiding(answer.secrets)
+        }
+    }
+
     private func started(_ offer: String) async throws -> BackendVoice {
         let answer = try await exchange.answer(to: routes.start(offer: offer)) { [self] in closeUnwanted($0, from: $1) }
         if Task.isCancelled {

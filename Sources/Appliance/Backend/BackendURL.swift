@@ -6,6 +6,7 @@ struct BackendURL: Sendable {
     private let startTemplate: String
     /// nil: the kind has a way of its own.
     private let closeTemplate: String?
+    private let answerTemplate: String
     private let chat: String
     /// Whether the config says where a voice is closed.
     let hasCloseURL: Bool
@@ -20,19 +21,25 @@ struct BackendURL: Sendable {
             try Self.checkClose(closeURL, settings.kind)
         } else {
             switch settings.kind {
-            case .contract:
-                let end = settings.url.firstIndex(of: "?") ?? settings.url.endIndex
-                var path = settings.url[..<end]
-                while path.last == "/" { path.removeLast() }
-                closeTemplate = "\(path)/{voice}/close\(settings.url[end...])"
+            case .contract, .answer: closeTemplate = Self.appending("/{voice}/close", to: settings.url)
             case .whip, .pipecat: closeTemplate = nil
             }
         }
+        answerTemplate = settings.answerURL ?? Self.appending("/{voice}/answer", to: settings.url)
+        if let answerURL = settings.answerURL { try Self.check(answerURL, key: "answer_url") }
         guard settings.url.firstPlace(of: "{chat}") == nil || Self.isSegment(settings.chat) else {
             throw BackendError(
                 .invalidConfiguration, "The key chat in [backend] is empty or a path: write the chat's id there.")
         }
         chat = settings.chat
+    }
+
+    /// Behind the path and before the query.
+    private static func appending(_ text: String, to url: String) -> String {
+        let end = url.firstIndex(of: "?") ?? url.endIndex
+        var path = url[..<end]
+        while path.last == "/" { path.removeLast() }
+        return "\(path)\(text)\(url[end...])"
     }
 
     private static func checkClose(_ url: String, _ kind: BackendKind) throws(BackendError) {
@@ -60,6 +67,11 @@ struct BackendURL: Sendable {
     }
 
     var start: String { startTemplate.filling("{chat}", with: chat.percentEncoded) }
+
+    /// Where the answer to a voice's offer is posted.
+    func answer(_ id: String) -> String {
+        answerTemplate.filling("{chat}", with: chat.percentEncoded).filling("{voice}", with: id.percentEncoded)
+    }
 
     /// Where a voice is closed; nil for an id that cannot be a path segment, or where there is no such address.
     func close(_ voice: UnclosedVoice) -> String? {

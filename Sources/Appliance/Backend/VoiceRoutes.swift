@@ -22,6 +22,7 @@ struct VoiceRoutes: Sendable {
         switch kind {
         case .contract: members = ["sdp": .text(offer)]
         case .pipecat: members = ["sdp": .text(offer), "type": .text("offer")]
+        case .answer: members = [:]
         case .whip:
             return BackendMessage(
                 method: .post(body: Array(offer.utf8)), url: urls.start,
@@ -39,7 +40,7 @@ struct VoiceRoutes: Sendable {
     ) {
         let reply = BackendReply(purpose: "start a voice", url: url, response: response)
         switch kind {
-        case .contract:
+        case .contract, .answer:
             let fields = try reply.fields()
             let id = try reply.id(fields["id"]?.text)
             var voice = BackendVoice(started: PBStartedVoice(id: id, sdp: try reply.sdp(fields["sdp"]?.text)))
@@ -71,7 +72,7 @@ struct VoiceRoutes: Sendable {
     func voiceToClose(_ response: HTTPResponse, from url: String) -> UnclosedVoice? {
         guard response.isSuccess else { return nil }
         switch kind {
-        case .contract:
+        case .contract, .answer:
             let id = JSONValue(reading: response.body)?["id"]?.text
             return id.flatMap { BackendURL.isSegment($0) ? unclosedVoice($0) : nil }
         case .pipecat:
@@ -101,8 +102,25 @@ struct VoiceRoutes: Sendable {
     var followsRedirects: Bool {
         switch kind {
         case .whip: true  // RFC 9725 4.5
-        case .contract, .pipecat: false
+        case .contract, .pipecat, .answer: false
         }
+    }
+
+    // MARK: Answer
+
+    /// Whether the backend makes the offer, and takes our answer.
+    var answersOffers: Bool { kind == .answer }
+
+    /// Hands our answer to the backend's offer back to it.
+    func answer(_ sdp: String, voice id: String) -> BackendMessage {
+        BackendMessage(
+            method: .post(body: JSONValue.object(["sdp": .text(sdp), "type": .text("answer")]).encoded),
+            url: urls.answer(id), headers: Self.json, purpose: "take the answer")
+    }
+
+    /// - Throws: what `BackendReply` throws.
+    func answered(_ response: HTTPResponse, from url: String) throws(BackendError) {
+        try BackendReply(purpose: "take the answer", url: url, response: response).whole()
     }
 
     // MARK: Close
@@ -112,7 +130,7 @@ struct VoiceRoutes: Sendable {
         guard voice.kind == kind, let url = urls.close(voice) else { return nil }
         let purpose = "close a voice"
         switch kind {
-        case .contract, .pipecat:
+        case .contract, .pipecat, .answer:
             return BackendMessage(method: .post(body: Array("{}".utf8)), url: url, headers: Self.json, purpose: purpose)
         case .whip:
             return BackendMessage(
@@ -131,7 +149,7 @@ struct VoiceRoutes: Sendable {
                 throw reply.invalid("has no usable number of seconds in it: look at what serves close_url in [backend]")
             }
             return seconds
-        case .whip, .pipecat:
+        case .whip, .pipecat, .answer:
             try reply.whole()
             return nil
         }

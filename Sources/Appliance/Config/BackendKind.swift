@@ -7,6 +7,8 @@ enum BackendKind: String, CaseIterable, Sendable {
     case whip
     /// POST {"sdp", "type": "offer"} answers {"sdp", "type", "pc_id"}: Pipecat's route. A voice ends with its connection.
     case pipecat
+    /// POST of {} answers {"id", "sdp"}, the backend's own offer; our answer is posted to …/{voice}/answer as {"sdp", "type": "answer"}.
+    case answer
 }
 
 /// What the body of a token's refresh looks like.

@@ -5,6 +5,8 @@ struct BackendSettings: Sendable, Equatable {
     var url: String
     /// Where a voice is closed, with `{chat}` and `{voice}`, or `{location}`; nil: as the kind has it.
     var closeURL: String?
+    /// Where our answer is posted, with `{chat}` and `{voice}`; nil: `url` with `/{voice}/answer` after its path.
+    var answerURL: String?
     /// The chat that is talked to.
     var chat: String
     /// The file with the `apikey` header's value: a name in `credentialsDirectory`, or an absolute path; nil: no such header.

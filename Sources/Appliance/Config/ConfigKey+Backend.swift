@@ -21,6 +21,16 @@ extension ConfigKey {
             $1.backend.closeURL = $0
             return true
         },
+        ConfigKey(
+            "backend", "answer_url", "an http:// or https:// address with {voice} in it, and {chat} if it is needed",
+            showsValue: false, mayBeEmpty: true
+        ) {
+            guard isURL($0, placeholders: ["chat", "voice"]), placeholders(in: $0)?.contains("voice") == true else {
+                return false
+            }
+            $1.backend.answerURL = $0
+            return true
+        },
         ConfigKey("backend", "chat", "the chat's id, at most 200 letters") {
             guard (1...200).contains($0.count) else { return false }
             $1.backend.chat = $0

@@ -28,11 +28,20 @@ struct VoiceOpener: Sendable {
     var prepare: @MainActor () -> Void
 
     /// The real ones.
-    static func voices(_ session: PBAudioSession) -> VoiceOpener {
+    /// - Parameter answer: hands our answer to a backend that makes the offer; nil: the offer is ours.
+    static func voices(
+        _ session: PBAudioSession, answer: (@MainActor (PBStartedVoice, String) async throws -> Void)? = nil
+    ) -> VoiceOpener {
         VoiceOpener(
             connect: { (start, onError, onState) async throws(PBVoiceError) -> any OpenVoice in
-                try await PBVoice.connect(start: start, audioSession: session, onError: onError, onState: onState)
+                guard let answer else {
+                    return try await PBVoice.connect(
+                        start: start, audioSession: session, onError: onError, onState: onState)
+                }
+                return try await PBVoice.connect(
+                    offered: { try await start("") }, answer: answer, audioSession: session, onError: onError,
+                    onState: onState)
             },
-            mute: { PBVoice.muteWhileConnecting($0) }, prepare: { PBVoice.prepare() })
+            mute: { PBVoice.muteWhileConnecting($0) }, prepare: { PBVoice.prepare(answering: answer != nil) })
     }
 }

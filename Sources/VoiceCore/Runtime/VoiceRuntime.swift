@@ -6,7 +6,7 @@ import Synchronization
 /// holds none of them; `close` ends them all. Everything here may be called from anywhere.
 final class VoiceRuntime: Sendable {
     let configuration: VoiceConfiguration
-    /// Who offers is a listener; who answers is a provider, and hears all of what was said while it was being called.
+    /// A listener's is short; a provider hears all of what was said while it was being called.
     let patience: Playout.Patience
     let events = EventQueue()
     let diagnose: @Sendable (VoiceDiagnostic) -> Void
@@ -37,10 +37,11 @@ final class VoiceRuntime: Sendable {
     /// Starts the network thread, which makes ready what the next offer or answer needs.
     /// - Throws: `invalidConfiguration` where the system gives no thread or descriptor.
     init(
-        side: VoiceSide, configuration: VoiceConfiguration, diagnose: @escaping @Sendable (VoiceDiagnostic) -> Void
+        side: VoiceSide, patience: Playout.Patience = .short, configuration: VoiceConfiguration,
+        diagnose: @escaping @Sendable (VoiceDiagnostic) -> Void
     ) throws(PBVoiceError) {
         self.configuration = configuration
-        patience = side == .offering ? .short : .long
+        self.patience = patience
         self.diagnose = diagnose
         do {
             mailbox = try Mailbox()

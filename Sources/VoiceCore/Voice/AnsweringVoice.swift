@@ -19,7 +19,7 @@ package final class AnsweringVoice: Sendable {
     }
 
     private static func makeRuntime(_ configuration: VoiceConfiguration) throws(PBVoiceError) -> VoiceRuntime {
-        try VoiceRuntime(side: .answering, configuration: configuration) { _ in }
+        try VoiceRuntime(side: .answering, patience: .long, configuration: configuration) { _ in }
     }
 
     /// Answers an offer; media flows once the offering side connects.
@@ -53,23 +53,7 @@ package final class AnsweringVoice: Sendable {
     ) {
         self.answer = answer
         self.runtime = runtime
-        let events = runtime.events
-        Task {
-            for await _ in events.wakes {
-                for event in events.drain() {
-                    switch event {
-                    case .state(let state):
-                        if state == .failed || state == .closed { runtime.close() }
-                        onState(state)
-                    case .channelOpened(let label):
-                        for text in greeting { runtime.send(label: label, isText: true, bytes: Array(text.utf8)) }
-                    case .message(let label, let isText, let bytes):
-                        if !greeting.isEmpty { runtime.send(label: label, isText: isText, bytes: bytes) }
-                    case .error, .channelClosed, .messageRefused: break
-                    }
-                }
-            }
-        }
+        runtime.follow(greeting: greeting, onState)
     }
 
     deinit {

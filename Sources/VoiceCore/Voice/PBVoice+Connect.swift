@@ -1,6 +1,6 @@
 extension PBVoice {
     /// Made before it is needed, so that a press finds sockets, candidates, key and certificate ready.
-    private static var prepared: VoiceRuntime?
+    private static var prepared: (runtime: VoiceRuntime, side: VoiceSide)?
     /// The voice that `connect` is opening, the latest if there are several.
     private static weak var opening: VoiceRuntime?
     /// Whether the voice that is being opened, or else the next one, is muted.
@@ -9,8 +9,12 @@ extension PBVoice {
     private static let soundLease = SoundLease()
 
     /// Makes ready what the next `connect` needs: sockets, candidates, a key and certificate. Optional; returns at once.
-    public static func prepare() {
-        if prepared?.isClosing.load(ordering: .acquiring) ?? true { prepared = try? makeRuntime() }
+    /// - Parameter answering: whether it is the `connect` that answers an offer.
+    public static func prepare(answering: Bool = false) {
+        let side: VoiceSide = answering ? .answering : .offering
+        if let prepared, prepared.side == side, !prepared.runtime.isClosing.load(ordering: .acquiring) { return }
+        prepared?.runtime.close()
+        prepared = (try? makeRuntime(side)).map { ($0, side) }
     }
 
     /// As `mute`, for the voice that `connect` is opening and has not returned yet; where there is none, for the next one. What is
@@ -42,10 +46,42 @@ extension PBVoice {
         onError: @escaping @MainActor (PBVoiceError) -> Void = { _ in },
         onState: @escaping @MainActor (PBVoiceState) -> Void = { _ in }
     ) async throws(PBVoiceError) -> PBVoice {
+        try await connect(.offering, onError: onError, onState: onState) { runtime, device in
+            await open(runtime, device, start: start, audioSession: audioSession, iceTimeout: iceTimeout)
+        }
+    }
+
+    /// Opens a voice with a backend that makes the offer itself and takes our answer. Otherwise as the other `connect`.
+    ///
+    /// - Parameters:
+    ///   - offered: asks your backend for a voice: its id, and the provider's offer as its `sdp`.
+    ///   - answer: hands the answer (an SDP) to that voice back to your backend.
+    ///   - audioSession: who sets the sound device up and puts it back.
+    ///   - onError: the provider's word that something went wrong in the voice, or why it failed.
+    ///   - onState: the connection's state each time it changes.
+    /// - Throws: as the other `connect`; `refused` where `offered` or `answer` threw, `invalid_answer` for an offer that cannot be
+    ///   answered.
+    public static func connect(
+        offered: @escaping @MainActor () async throws -> PBStartedVoice,
+        answer: @escaping @MainActor (_ voice: PBStartedVoice, _ sdp: String) async throws -> Void,
+        audioSession: PBAudioSession = .managed,
+        onError: @escaping @MainActor (PBVoiceError) -> Void = { _ in },
+        onState: @escaping @MainActor (PBVoiceState) -> Void = { _ in }
+    ) async throws(PBVoiceError) -> PBVoice {
+        try await connect(.answering, onError: onError, onState: onState) { runtime, device in
+            await open(runtime, device, offered: offered, answer: answer, audioSession: audioSession)
+        }
+    }
+
+    private static func connect(
+        _ side: VoiceSide, onError: @escaping @MainActor (PBVoiceError) -> Void,
+        onState: @escaping @MainActor (PBVoiceState) -> Void,
+        opening work: @MainActor (VoiceRuntime, any AudioDevice) async -> Result<PBStartedVoice, PBVoiceError>
+    ) async throws(PBVoiceError) -> PBVoice {
         guard let device = audioDevice else {
             throw PBVoiceError(.invalidConfiguration, "Set PBVoice.audioDevice before the first connect.")
         }
-        let runtime = try takeRuntime()
+        let runtime = try takeRuntime(side)
         runtime.isMuted.store(isMutedWhileConnecting, ordering: .relaxed)
         opening = runtime
         defer {
@@ -55,7 +91,7 @@ extension PBVoice {
             }
         }
         let result = await withTaskCancellationHandler {
-            await open(runtime, device, start: start, audioSession: audioSession, iceTimeout: iceTimeout)
+            await work(runtime, device)
         } onCancel: {
             runtime.close()
         }
@@ -75,7 +111,7 @@ extension PBVoice {
         do throws(PBVoiceError) {
             try await runtime.openSound(device, session: audioSession, lease: soundLease)
             let offer = try await runtime.offer(timeout: iceTimeout)
-            let started = try await ask(start, offer)
+            let started = try await ask { try await start(offer) }
             if Task.isCancelled { throw VoiceRuntime.closedError }
             try await runtime.accept(answer: started.sdp)
             if Task.isCancelled { throw VoiceRuntime.closedError }
@@ -85,25 +121,47 @@ extension PBVoice {
         }
     }
 
-    private static func ask(
-        _ start: @MainActor (String) async throws -> PBStartedVoice, _ offer: String
-    ) async throws(PBVoiceError) -> PBStartedVoice {
+    private static func open(
+        _ runtime: VoiceRuntime, _ device: any AudioDevice, offered: @MainActor () async throws -> PBStartedVoice,
+        answer: @MainActor (PBStartedVoice, String) async throws -> Void, audioSession: PBAudioSession
+    ) async -> Result<PBStartedVoice, PBVoiceError> {
+        do throws(PBVoiceError) {
+            guard hasNetwork else {
+                throw PBVoiceError(
+                    .noNetwork, "No network interface is up with an address; look at the cable or the wireless.")
+            }
+            try await runtime.openSound(device, session: audioSession, lease: soundLease)
+            let started = try await ask { try await offered() }
+            if Task.isCancelled { throw VoiceRuntime.closedError }
+            let sdp = try await runtime.answer(offer: started.sdp)
+            try await ask { try await answer(started, sdp) }
+            if Task.isCancelled { throw VoiceRuntime.closedError }
+            return .success(started)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func ask<Value>(_ backend: @MainActor () async throws -> Value) async throws(PBVoiceError) -> Value {
         do {
-            return try await start(offer)
+            return try await backend()
         } catch {
             if Task.isCancelled { throw VoiceRuntime.closedError }
             throw PBVoiceError(.refused, "The backend did not start a voice: \(error)", underlying: error)
         }
     }
 
-    private static func takeRuntime() throws(PBVoiceError) -> VoiceRuntime {
+    private static func takeRuntime(_ side: VoiceSide) throws(PBVoiceError) -> VoiceRuntime {
         defer { prepared = nil }
-        if let prepared, !prepared.isClosing.load(ordering: .acquiring) { return prepared }
-        return try makeRuntime()
+        if let prepared {
+            if prepared.side == side, !prepared.runtime.isClosing.load(ordering: .acquiring) { return prepared.runtime }
+            prepared.runtime.close()
+        }
+        return try makeRuntime(side)
     }
 
-    private static func makeRuntime() throws(PBVoiceError) -> VoiceRuntime {
+    private static func makeRuntime(_ side: VoiceSide) throws(PBVoiceError) -> VoiceRuntime {
         let onDiagnostic = onDiagnostic
-        return try VoiceRuntime(side: .offering, configuration: configuration) { onDiagnostic?($0) }
+        return try VoiceRuntime(side: side, configuration: configuration) { onDiagnostic?($0) }
     }
 }

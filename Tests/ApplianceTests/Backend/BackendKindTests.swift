@@ -185,6 +185,36 @@ import VoiceCore
         #expect(directory.mode(of: "open-voices") == nil)
     }
 
+    @Test func aBackendThatMakesTheOfferGetsOurAnswer() async throws {
+        let server = TestServer { request, connection in
+            connection.answer(request.target == "/rooms/lobby" ? goodAnswer : "{}")
+            return true
+        }
+        defer { server.stop() }
+        let client = try BackendClient(Self.settings(.answer, server, path: "/rooms/{chat}"))
+        #expect(client.answersOffers)
+        let voice = try await client.start(offer: "")
+        #expect(voice.started.id == "voice-1")
+        #expect(voice.started.sdp.hasPrefix("v=0"))
+        try await client.answer("v=0 answer", voice: "voice-1")
+        let answer = try #require(await server.request { $0.target == "/rooms/lobby/voice-1/answer" })
+        #expect(answer.body == #"{"sdp":"v=0 answer","type":"answer"}"#)
+        #expect(try await client.close(voice: "voice-1") == nil)
+        #expect(await server.request { $0.target == "/rooms/lobby/voice-1/close" } != nil)
+    }
+
+    @Test func aRefusedAnswerIsNamed() async throws {
+        let server = TestServer { _, connection in
+            connection.answer(409, #"{"error":"too_late","message":"The offer is no longer open."}"#)
+            return true
+        }
+        defer { server.stop() }
+        let client = try BackendClient(Self.settings(.answer, server, path: "/rooms/{chat}"))
+        let error = await backendError { try await client.answer("v=0", voice: "voice-1") }
+        #expect(error?.kind == .refused)
+        #expect(error?.message.contains("no longer open") == true)
+    }
+
     @Test func theContractsAnswerMayNameServers() async throws {
         let server = TestServer { _, connection in
             connection.answer(

@@ -46,6 +46,7 @@ import Testing
             bearer_credential = /etc/talkpost/token
             timeout = 2.5 s
             kind = whip
+            answer_url = https://example.net/v/{voice}/answer
             refresh_url = https://example.net/token
             refresh_credential = refresh
             refresh_body = form
@@ -100,6 +101,7 @@ import Testing
         expected.backend.bearerCredential = "/etc/talkpost/token"
         expected.backend.timeout = .milliseconds(2500)
         expected.backend.kind = .whip
+        expected.backend.answerURL = "https://example.net/v/{voice}/answer"
         expected.backend.refreshURL = "https://example.net/token"
         expected.backend.refreshCredential = "refresh"
         expected.backend.refreshBody = .form

@@ -55,7 +55,7 @@ target = console
 level = warning
 """
 # Where the provider starts a voice, by its kind of backend.
-PATHS = {"contract": "/voice/{chat}", "whip": "/whip/{chat}", "pipecat": "/api/offer"}
+PATHS = {"contract": "/voice/{chat}", "whip": "/whip/{chat}", "pipecat": "/api/offer", "answer": "/voice/{chat}"}
 
 
 class Failure(Exception):

@@ -48,6 +48,47 @@ import Testing
         try await eventually { provider.voices.states.withLock { $0.last } == .closed }
     }
 
+    @Test func anOfferIsAnsweredAndTheVoiceConnects() async throws {
+        PBVoice.prepare(answering: true)
+        let far = try VoiceRuntime(side: .offering, configuration: PBVoice.configuration) { _ in }
+        defer { far.close() }
+        let farDevice = TestDevice()
+        try await far.openSound(farDevice, session: .app, lease: nil)
+        var answered: [String] = []
+        let voice = try await PBVoice.connect(
+            offered: { PBStartedVoice(id: "voice-1", sdp: try await far.offer(timeout: .seconds(10))) },
+            answer: { started, sdp in
+                answered.append(started.id)
+                try await far.accept(answer: sdp)
+            })
+        #expect(voice.id == "voice-1")
+        #expect(answered == ["voice-1"])
+        try await eventually { voice.state == .connected }
+        try await eventually { self.device.used.framesWritten > 10 && farDevice.used.framesWritten > 10 }
+        voice.close()
+        try await eventually { self.device.isReleased }
+    }
+
+    @Test func anAnswerThatTheBackendRefusesLeavesNothingOpen() async throws {
+        let far = try VoiceRuntime(side: .offering, configuration: PBVoice.configuration) { _ in }
+        defer { far.close() }
+        do throws(PBVoiceError) {
+            _ = try await PBVoice.connect(
+                offered: { PBStartedVoice(id: "a", sdp: try await far.offer(timeout: .seconds(10))) },
+                answer: { _, _ in throw CancellationError() })
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(error.kind == .refused)
+        }
+        do throws(PBVoiceError) {
+            _ = try await PBVoice.connect(offered: { PBStartedVoice(id: "a", sdp: "v=0") }, answer: { _, _ in })
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect(error.kind == .invalidAnswer)
+        }
+        try await eventually { self.device.isReleased }
+    }
+
     @Test func aSecondCallFollowsTheFirst() async throws {
         for _ in 1...3 {
             let voice = try await PBVoice.connect(start: provider().start, audioSession: .app)
