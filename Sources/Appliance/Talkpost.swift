@@ -111,6 +111,7 @@ struct Talkpost {
             configuration.talk, button: parts.button, led: parts.led, backend: backend,
             opener: .voices(configuration.sound.session, answer: answer), sound: parts.bridge, health: health, log: log,
             watchers: watchers)
+        PBVoice.onEvent = { [weak service] in service?.hear($1, in: $0.id) }
         let signals = Termination { service.quit() }
         parts.start()
         closeLeftOpen()
@@ -162,6 +163,7 @@ extension VoiceConfiguration {
         expectedLossPercent = configuration.voice.expectedLossPercent
         channel = configuration.voice.channel.isEmpty ? nil : configuration.voice.channel
         let names = configuration.network.interfaces
+        takesTurnsByMuting = configuration.talk.turns == .button
         interfaces = names.isEmpty ? nil : Set(names)
         offersLoopback = configuration.network.offersLoopback
     }

@@ -95,7 +95,7 @@ final class VirtualVoice {
             nextPacketAt = at + .milliseconds(20)
             packetCount += 1
             let payload: [UInt8] = [0xF8] + withUnsafeBytes(of: packetCount.bigEndian, Array.init)
-            payload.withUnsafeBytes { engine.handle(.microphone($0, sampleCount: 960), at: now, into: &sink) }
+            payload.withUnsafeBytes { engine.handle(.microphone($0, sampleCount: 960, capturedAt: now), at: now, into: &sink) }
             flush()
         }
     }

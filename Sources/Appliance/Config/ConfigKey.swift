@@ -19,6 +19,7 @@ struct ConfigKey: Sendable {
 
     private static let rest: [ConfigKey] = [
         .choice("talk", "mode", \.talk.mode),
+        .choice("talk", "turns", \.talk.turns),
         .duration("talk", "release_tail", .zero ... .seconds(5), "from 0 ms to 5 s", \.talk.releaseTail),
         .duration("talk", "idle_end", .seconds(1) ... .seconds(3600), "from 1 s to 60 min", \.talk.idleEnd),
         .duration(

@@ -21,6 +21,7 @@ struct Configuration: Equatable, Sendable {
     /// How the button, the microphone's gate and the voice belong together.
     struct Talk: Equatable, Sendable {
         var mode = TalkMode.auto
+        var turns = TurnKind.provider
         /// How long the microphone stays open after the button was let go of.
         var releaseTail: Duration = .milliseconds(300)
         /// How long a voice stays open in which nobody says anything.
@@ -89,6 +90,14 @@ struct Configuration: Equatable, Sendable {
         var target = LogTarget.auto
         var level = LogLevel.info
     }
+}
+
+/// Who finds out when the visitor has said what there is to say.
+enum TurnKind: String, CaseIterable, Sendable {
+    /// The provider, by listening.
+    case provider
+    /// The button: its release ends the visitor's turn.
+    case button
 }
 
 /// What a press and a release mean.

@@ -23,7 +23,7 @@ final class KioskService {
     private let metering: Metering
     private var speech = SpeechPresence()
     /// The voice that was asked for last.
-    private var call: Call?
+    private(set) var call: Call?
     /// Closes of which the backend has not answered yet.
     private var untoldCount = 0
     private let allTold = Signal()
@@ -49,7 +49,7 @@ final class KioskService {
     }
 
     /// A voice from its press to its end.
-    private final class Call {
+    final class Call {
         let number: Int
         var task: Task<Void, Never>?
         var voice: (any OpenVoice)?
@@ -57,6 +57,13 @@ final class KioskService {
         var startedID: String?
         var wasGivenUp = false
         var isMuted: Bool
+        /// What the provider wants to hear again and again.
+        var keepAlive: BackendVoice.KeepAlive?
+        var keepingAlive: Task<Void, Never>?
+
+        deinit {
+            keepingAlive?.cancel()
+        }
 
         init(_ number: Int, isMuted: Bool) {
             self.number = number
@@ -141,7 +148,7 @@ final class KioskService {
 
     // MARK: Events
 
-    private func post(_ event: KioskEvent, at instant: Instant = Instant.now()) {
+    func post(_ event: KioskEvent, at instant: Instant = Instant.now()) {
         inbox.yield(.event(TimedEvent(event: event, at: instant)))
     }
 
@@ -170,7 +177,9 @@ final class KioskService {
             case .connect(let number, let muted): connect(number, muted: muted)
             case .cancelConnect: giveConnectUp()
             case .mute(let muted): mute(muted)
-            case .silence: sound.silenceSpeech()
+            case .silence:
+                sound.silenceSpeech()
+                call?.voice?.interrupt()
             case .close(let reason): close(reason)
             case .light(let pattern): show(pattern)
             case .sound(let earcon):
@@ -238,7 +247,9 @@ final class KioskService {
         do throws(PBVoiceError) {
             let voice = try await opener.connect(
                 { [weak self, backend] offer in
-                    let started = try await backend.start(offer: offer).started
+                    let answer = try await backend.start(offer: offer)
+                    let started = answer.started
+                    call.keepAlive = answer.keepAlive
                     call.startedID = started.id
                     self?.announce(.voice(id: started.id))
                     return started
@@ -247,6 +258,7 @@ final class KioskService {
             if !call.wasGivenUp {
                 call.voice = voice
                 voice.mute(call.isMuted)
+                if let wanted = call.keepAlive { keepAlive(call, wanted) }
                 post(.voice(.opened(voice.state), call: call.number))
                 return
             }
@@ -326,7 +338,7 @@ final class KioskService {
         announce(.led(pattern))
     }
 
-    private func announce(_ happening: Happening, at instant: Instant = Instant.now()) {
+    func announce(_ happening: Happening, at instant: Instant = Instant.now()) {
         for watcher in watchers { watcher.saw(happening, at: instant) }
     }
 }

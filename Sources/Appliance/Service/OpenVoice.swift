@@ -6,6 +6,10 @@ protocol OpenVoice: AnyObject {
     var id: String { get }
     var state: PBVoiceState { get }
     func mute(_ muted: Bool)
+    /// Tells the provider to stop talking.
+    func interrupt()
+    /// Sends a text to the provider on the event channel.
+    func send(text: String)
     /// Ends it; `onState` is told of `closed`.
     func close()
 }

@@ -9,6 +9,7 @@ struct Deadline: Equatable, Sendable {
         case dtlsRetransmission
         case rtcpReport
         case dataChannel
+        case turnEnd
         case closing
     }
 

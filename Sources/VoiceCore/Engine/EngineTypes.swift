@@ -14,10 +14,17 @@ enum EngineInput {
     case pathClosed(PathID)
     /// A datagram came. The first `count` bytes of `buffer` are it; SRTP decrypts in place.
     case datagram(UnsafeMutableRawBufferPointer, count: Int, Route)
-    /// One Opus packet to send, `sampleCount` samples at 48 kHz long.
-    case microphone(UnsafeRawBufferPointer, sampleCount: Int)
+    /// One Opus packet to send, `sampleCount` samples at 48 kHz long, the first of them in front of the microphone at `capturedAt`; nil:
+    /// long before.
+    case microphone(UnsafeRawBufferPointer, sampleCount: Int, capturedAt: Instant?)
+    /// The microphone's gate opened or shut.
+    case gate(isOpen: Bool)
+    /// The visitor wants the provider to stop talking.
+    case interrupt
     /// A message for the data channel of this name; it waits where the channel is not there yet.
     case message(label: String, isText: Bool, bytes: [UInt8])
+    /// A text for the channel that the provider's events come on; dropped where there is none.
+    case text([UInt8])
     /// The engine's `deadline` has come.
     case timeout
     /// End the voice: the other side is told, and `hasEnded` is set shortly after.
@@ -49,6 +56,8 @@ enum EngineEvent: Equatable, Sendable {
     case channelClosed(label: String)
     /// A message came on a data channel.
     case message(label: String, isText: Bool, bytes: [UInt8])
+    /// A message of the provider, read; in place of `message` where the other side is one.
+    case provider(ProviderMessage)
     /// A message of ours cannot be sent.
     case messageRefused(label: String, SCTPSendError)
     /// What the other side's reports say about what we send.
@@ -74,6 +83,8 @@ struct EngineStatistics: Equatable, Sendable {
     var rejectedMedia = 0
     /// RTP or RTCP that cannot be read after decryption, or of a payload type not negotiated.
     var malformedMedia = 0
+    /// Messages of the provider that are no events.
+    var unreadableMessages = 0
     var receivedPackets = 0
     var sentPackets = 0
 }

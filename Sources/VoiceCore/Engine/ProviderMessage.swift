@@ -6,8 +6,8 @@ enum ProviderMessage: Equatable {
     case event(VoiceEvent)
     /// Something went wrong; the voice goes on.
     case error(ProviderError)
-    /// The session is over for this reason, whatever the connection still does.
-    case sessionEnded(SessionEnd)
+    /// The session is over, whatever the connection still does.
+    case sessionEnded(isExpiry: Bool)
     /// No JSON object with a type: for the statistics alone.
     case unreadable
 
@@ -29,7 +29,7 @@ enum ProviderMessage: Equatable {
         case "error": failure(message)
         case "session.created", "session.updated", "session.started":
             .event(.session(expiresAt: message["session"]?["expires_at"]?.number))
-        case "session.closed": .sessionEnded(.closed(reason: message["reason"]?.text))
+        case "session.closed": .sessionEnded(isExpiry: false)
         case "input_audio_buffer.speech_started", "user-started-speaking": .event(.visitorSpeaks(true))
         case "input_audio_buffer.speech_stopped", "user-stopped-speaking": .event(.visitorSpeaks(false))
         case "response.created": .event(.response(isRunning: true))
@@ -69,7 +69,7 @@ enum ProviderMessage: Equatable {
         let error = ProviderError(
             code: String((code ?? "unknown_error").prefix(64)),
             message: inner["message"]?.text ?? inner["error"]?.text ?? "It said no more than that.")
-        return error.code == "session_expired" ? .sessionEnded(.expired) : .error(error)
+        return error.code == "session_expired" ? .sessionEnded(isExpiry: true) : .error(error)
     }
 }
 
@@ -79,11 +79,4 @@ struct ProviderError: Equatable, Sendable {
     var code: String
     /// The provider's own words, of any length.
     var message: String
-}
-
-/// Why a session ended, as far as the provider says.
-enum SessionEnd: Equatable, Sendable {
-    /// It has lasted as long as a session may.
-    case expired
-    case closed(reason: String?)
 }

@@ -89,7 +89,7 @@ struct TurnTaking {
         case .response(let isRunning): isResponding = isRunning
         case .providerSpeaks(let speaks): isSpeaking = speaks
         case .outputCleared: isSpeaking = false
-        case .session, .visitorSpeaks, .line, .unknown: break
+        case .session, .sessionOver, .visitorSpeaks, .line, .unknown: break
         }
     }
 

@@ -4,6 +4,10 @@ extension VoiceEngine {
         channels?.deadline.map { Deadline(at: $0, reason: .dataChannel) }
     }
 
+    var turnDeadline: Deadline? {
+        dialogue?.turns.deadline.map { Deadline(at: $0, reason: .turnEnd) }
+    }
+
     mutating func prepareChannels(_ application: ApplicationDescription, isDTLSClient: Bool) {
         channels = DataChannels(
             isDTLSClient: isDTLSClient,
@@ -44,15 +48,39 @@ extension VoiceEngine {
             sendPacket(byteCount)
             sendDTLS(into: &sink)
         }
+        var closed: [String] = []
+        var wasLost = false
         while let event = channels?.nextEvent() {
             switch event {
-            case .opened(let label): sink.report(.channelOpened(label: label))
-            case .closed(let label): sink.report(.channelClosed(label: label))
+            case .opened(let label):
+                sink.report(.channelOpened(label: label))
+                obey(dialogue?.opened(label), at: now, into: &sink)
+            case .closed(let label):
+                sink.report(.channelClosed(label: label))
+                closed.append(label)
+            case .message(_, true, let bytes) where dialogue != nil: obey(dialogue?.heard(bytes), at: now, into: &sink)
             case .message(let label, let isText, let bytes):
                 sink.report(.message(label: label, isText: isText, bytes: bytes))
-            case .ended: break  // each channel was told as closed; the voice goes on
+            case .ended(let reason): wasLost = reason == .noAnswer
             }
         }
+        for label in closed { obey(dialogue?.closed(label, wasLost: wasLost), at: now, into: &sink) }
+    }
+
+    /// What the dialogue wants.
+    private mutating func obey<Sink: EngineSink & ~Copyable>(
+        _ outcome: ProviderDialogue.Outcome?, at now: Instant, into sink: inout Sink
+    ) {
+        guard let outcome else { return }
+        if let news = outcome.news { sink.report(.provider(news)) }
+        say(outcome.messages, into: &sink)
+        if outcome.isOver { finish(telling: .closedByPeer, at: now, into: &sink) }
+    }
+
+    /// Sends events of ours.
+    mutating func say<Sink: EngineSink & ~Copyable>(_ messages: [JSONValue], into sink: inout Sink) {
+        guard let label = dialogue?.channel else { return }
+        for message in messages { sendMessage(message.encoded, isText: true, label: label, into: &sink) }
     }
 
     mutating func sendMessage<Sink: EngineSink & ~Copyable>(

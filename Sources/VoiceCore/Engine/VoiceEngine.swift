@@ -36,6 +36,8 @@ struct VoiceEngine: ~Copyable {
     /// The name of the channel that we open; nil: none.
     let channel: String?
     let channelEntropy: Entropy
+    /// With the provider on the event channel; nil where we are the provider.
+    var dialogue: ProviderDialogue?
     /// What says the end, kept to be said again.
     private var farewell: [[UInt8]] = []
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
@@ -45,14 +47,17 @@ struct VoiceEngine: ~Copyable {
     /// - Parameters:
     ///   - identity: the certificate whose fingerprint the description carries.
     ///   - channel: the name of the data channel that we open; nil: none, and an offer has none at all.
+    ///   - turns: how turns are taken with the provider; nil where we are the provider, and messages are not read.
     ///   - unixOffset: what has to be added to the monotonic clock to get the time since 1970, for sender reports only.
     init(
-        side: VoiceSide, identity: DTLSIdentity, channel: String? = nil, entropy: Entropy, unixOffset: Duration
+        side: VoiceSide, identity: DTLSIdentity, channel: String? = nil, turns: TurnTaking? = nil, entropy: Entropy,
+        unixOffset: Duration
     ) {
         var entropy = entropy
         self.side = side
         self.identity = identity
         self.channel = channel
+        dialogue = turns.map(ProviderDialogue.init)
         let credentials = ICECredentials(from: &entropy)
         ice = ICEAgent(isControlling: side == .offering, local: credentials, entropy: entropy)
         media = MediaStream(entropy: &entropy, unixOffset: unixOffset)
@@ -79,7 +84,7 @@ struct VoiceEngine: ~Copyable {
         case .gathering: ice.deadline
         case .connecting, .connected, .disconnected:
             .earliest(
-                .earliest(ice.deadline, .earliest(dtlsDeadline, channelDeadline)),
+                .earliest(ice.deadline, .earliest(dtlsDeadline, .earliest(channelDeadline, turnDeadline))),
                 media.reportDeadline.map { Deadline(at: $0, reason: .rtcpReport) })
         }
     }
@@ -147,9 +152,16 @@ struct VoiceEngine: ~Copyable {
     ) {
         guard phase != .ended else { return }
         switch input {
-        case .microphone(let payload, let sampleCount):
+        case .microphone(let payload, let sampleCount, let capturedAt):
             send(payload, sampleCount: sampleCount, at: now, into: &sink)
+            dialogue?.turns.sent(capturedAt: capturedAt, at: now)
             return  // causes nothing else, and is on the audio path
+        case .gate(let isOpen):
+            if let messages = dialogue?.turns.gate(isOpen: isOpen, at: now) { say(messages, into: &sink) }
+        case .text(let bytes):
+            if let label = dialogue?.channel { sendMessage(bytes, isText: true, label: label, into: &sink) }
+        case .interrupt:
+            if let messages = dialogue?.turns.interrupt() { say(messages, into: &sink) }
         case .datagram(let buffer, let count, let route):
             receive(buffer, count: count, from: route, at: now, into: &sink)
         case .pathOpened(let path, let address, let localPreference):
@@ -204,6 +216,7 @@ struct VoiceEngine: ~Copyable {
         if let deadline = ice.deadline, deadline.at <= now { ice.handleTimeout(at: now) }
         if let deadline = dtls?.deadline, deadline <= now { dtls?.handleTimeout(at: now) }
         if let deadline = channels?.deadline, deadline <= now { channels?.handleTimeout(at: now) }
+        if let messages = dialogue?.turns.handleTimeout(at: now) { say(messages, into: &sink) }
         if let deadline = media.reportDeadline, deadline <= now, let route = ice.selectedRoute,
             let byteCount = media.report(into: outgoing, at: now)
         {

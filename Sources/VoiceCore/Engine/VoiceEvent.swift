@@ -12,6 +12,8 @@ public enum VoiceEvent: Equatable, Sendable {
     case providerSpeaks(Bool)
     /// What the provider had said and was not heard yet is void: what waits to be played is dropped.
     case outputCleared
+    /// The session is over; the voice closes. Whether because no session lasts longer.
+    case sessionOver(isExpiry: Bool)
     /// An event of this type that says nothing to this client.
     case unknown(type: String)
 }
@@ -38,6 +40,12 @@ public struct VoiceLine: Equatable, Sendable {
     public var id: String
     /// What becomes of the line now.
     public var step: Step
+
+    var byteCount: Int {
+        switch step {
+        case .added(let text), .ended(let text): id.utf8.count + text.utf8.count
+        }
+    }
 
     /// A step as a host's tests may make it up.
     public init(role: Role, id: String, step: Step) {

@@ -69,6 +69,8 @@ final class EventQueue: Sendable {
 enum RuntimeEvent: Sendable {
     case state(PBVoiceState)
     case error(PBVoiceError)
+    /// The provider's word.
+    case event(VoiceEvent)
     case channelOpened(label: String)
     case channelClosed(label: String)
     case message(label: String, isText: Bool, bytes: [UInt8])
@@ -80,6 +82,8 @@ enum RuntimeEvent: Sendable {
         case .state, .error: nil
         case .channelOpened(let label), .channelClosed(let label), .messageRefused(let label, _): label.utf8.count
         case .message(let label, _, let bytes): label.utf8.count + bytes.count
+        case .event(.line(let line)): line.byteCount
+        case .event: 0
         }
     }
 }

@@ -59,6 +59,7 @@ struct NetworkThread: ~Copyable {
         sink = NetworkSink(runtime)
         engine = VoiceEngine(
             side: side, identity: identity, channel: side == .offering ? runtime.configuration.channel : nil,
+            turns: side == .offering ? TurnTaking(isByButton: runtime.configuration.takesTurnsByMuting) : nil,
             entropy: .system, unixOffset: Self.unixOffset)
     }
 
@@ -112,7 +113,9 @@ struct NetworkThread: ~Copyable {
         while let packet = runtime.microphone.pop(into: buffer) {
             let payload = UnsafeRawBufferPointer(rebasing: buffer[..<packet.byteCount])
             engine.handle(
-                .microphone(payload, sampleCount: packet.header.sampleCount), at: .now, into: &sink)
+                .microphone(
+                    payload, sampleCount: packet.header.sampleCount, capturedAt: packet.header.capturedAt),
+                at: .now, into: &sink)
             if let capturedAt = packet.header.capturedAt { delay.add(Instant.now - capturedAt) }
         }
     }
@@ -129,6 +132,9 @@ struct NetworkThread: ~Copyable {
             case .answer(let offer, let reply):
                 renewPaths()
                 reply.give(self.answer(offer, at: now))
+            case .gate(let isOpen): engine.handle(.gate(isOpen: isOpen), at: now, into: &sink)
+            case .interrupt: engine.handle(.interrupt, at: now, into: &sink)
+            case .text(let bytes): engine.handle(.text(bytes), at: now, into: &sink)
             case .message(let label, let isText, let bytes):
                 engine.handle(.message(label: label, isText: isText, bytes: bytes), at: now, into: &sink)
             case .close:
@@ -213,7 +219,7 @@ struct NetworkThread: ~Copyable {
             case .offer(_, let reply): reply.give(.failure(error))
             case .accept(_, let reply): reply.give(.failure(error))
             case .answer(_, let reply): reply.give(.failure(error))
-            case .message, .close: break
+            case .message, .gate, .interrupt, .text, .close: break
             }
         }
     }
@@ -262,6 +268,7 @@ struct NetworkSink: EngineSink, ~Copyable {
         case .closedByPeer:
             runtime.isLive.store(false, ordering: .releasing)
             runtime.events.push(.state(.closed))
+        case .provider(let message): tell(message)
         case .channelOpened(let label): runtime.events.push(.channelOpened(label: label))
         case .channelClosed(let label): runtime.events.push(.channelClosed(label: label))
         case .message(let label, let isText, let bytes):
@@ -270,6 +277,22 @@ struct NetworkSink: EngineSink, ~Copyable {
             runtime.events.push(.messageRefused(label: label, reason: "\(error)"))
         case .senderReport:
             break
+        }
+    }
+}
+
+extension NetworkSink {
+    /// The provider's word goes to the face; what it takes back is not played.
+    private func tell(_ message: ProviderMessage) {
+        switch message {
+        case .event(let event):
+            if event == .outputCleared { runtime.isFlushWanted.store(true, ordering: .releasing) }
+            runtime.events.push(.event(event))
+        case .error(let error):
+            runtime.events.push(
+                .error(PBVoiceError(.providerError, "The provider says: \(error.message) (\(error.code))")))
+        case .sessionEnded(let isExpiry): runtime.events.push(.event(.sessionOver(isExpiry: isExpiry)))
+        case .unreadable: break
         }
     }
 }

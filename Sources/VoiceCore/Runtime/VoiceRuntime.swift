@@ -74,6 +74,12 @@ final class VoiceRuntime: Sendable {
         try await ask { reply in mailbox.post(.answer(offer: offer, reply)) }
     }
 
+    /// Shuts the microphone's gate, or opens it.
+    func mute(_ muted: Bool) {
+        isMuted.store(muted, ordering: .relaxed)
+        mailbox.post(.gate(isOpen: !muted))
+    }
+
     /// Sends a message on a data channel; `messageRefused` comes where it cannot be.
     func send(label: String, isText: Bool, bytes: [UInt8]) {
         mailbox.post(.message(label: label, isText: isText, bytes: bytes))
@@ -119,6 +125,9 @@ enum NetworkCommand: Sendable {
     case offer(timeout: Duration, Reply<String>)
     case accept(answer: String, Reply<Void>)
     case answer(offer: String, Reply<String>)
+    case gate(isOpen: Bool)
+    case interrupt
+    case text([UInt8])
     case message(label: String, isText: Bool, bytes: [UInt8])
     case close
 }

@@ -22,7 +22,7 @@ extension PBVoice {
     /// it. Each voice starts unmuted unless this says otherwise for it.
     public static func muteWhileConnecting(_ muted: Bool) {
         isMutedWhileConnecting = muted
-        opening?.isMuted.store(muted, ordering: .relaxed)
+        opening?.mute(muted)
     }
 
     /// Whether there is an address to be reached at, on the interfaces that the configuration allows. Asks the kernel; returns at once.
@@ -82,7 +82,7 @@ extension PBVoice {
             throw PBVoiceError(.invalidConfiguration, "Set PBVoice.audioDevice before the first connect.")
         }
         let runtime = try takeRuntime(side)
-        runtime.isMuted.store(isMutedWhileConnecting, ordering: .relaxed)
+        runtime.mute(isMutedWhileConnecting)
         opening = runtime
         defer {
             if opening === runtime || opening == nil {

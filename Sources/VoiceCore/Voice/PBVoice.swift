@@ -12,6 +12,9 @@ public final class PBVoice {
     /// What the host's operator should know; called on any thread.
     public static var onDiagnostic: (@Sendable (VoiceDiagnostic) -> Void)?
 
+    /// What the provider tells in its voices beside their sound, where it tells anything; errors come to `onError`. Set once.
+    public static var onEvent: (@MainActor (_ voice: PBVoice, _ event: VoiceEvent) -> Void)?
+
     /// The voice the backend started: what it reads, tells and closes it by.
     public let id: String
     /// The connection's state.
@@ -46,7 +49,17 @@ public final class PBVoice {
 
     /// Stops the provider hearing the microphone, or lets it hear again. While muted it hears silence, not nothing.
     public func mute(_ muted: Bool) {
-        runtime.isMuted.store(muted, ordering: .relaxed)
+        runtime.mute(muted)
+    }
+
+    /// Tells the provider to stop talking, where its events say that it does. What still comes is the host's to silence.
+    public func interrupt() {
+        runtime.mailbox.post(.interrupt)
+    }
+
+    /// Sends a text to the provider on the event channel; where there is none, nobody hears it.
+    public func send(text: String) {
+        runtime.mailbox.post(.text(Array(text.utf8)))
     }
 
     /// Ends it here: the connection, the microphone, and the audio session it set up. Returns at once; any number of times.
@@ -59,6 +72,7 @@ public final class PBVoice {
         switch event {
         case .error(let error): onError(error)
         case .state(let state): enter(state)
+        case .event(let event): Self.onEvent?(self, event)
         case .channelOpened, .channelClosed, .message, .messageRefused: break
         }
     }

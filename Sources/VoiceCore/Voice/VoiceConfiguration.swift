@@ -13,6 +13,8 @@ public struct VoiceConfiguration: Sendable {
 
     /// The name of the data channel that is opened to the provider; nil: none is.
     public var channel: String? = "oai-events"
+    /// Whether turns are taken by muting and unmuting: the provider's own turn detection is switched off. Needs `channel`.
+    public var takesTurnsByMuting = false
 
     public init() {}
 }

@@ -161,7 +161,7 @@ import Testing
         ("[talk]\nbitrate = 1", 2, "there is no key \"bitrate\" in [talk]", "it belongs under [voice]"),
         (
             "[talk]\nx = 1", 2, "there is no key \"x\" in [talk]",
-            "the keys of [talk] are mode, release_tail, idle_end, transmit_limit"
+            "the keys of [talk] are mode, turns, release_tail, idle_end, transmit_limit"
         ),
         (
             "[tones]\nearcons = synthesized", 2, "the value \"synthesized\" of earcons cannot be used",

@@ -25,6 +25,8 @@ import Testing
         }
 
         func mute(_ muted: Bool) { mutes.append(muted) }
+        func interrupt() {}
+        func send(text: String) {}
 
         func close() {
             guard state != .closed else { return }

@@ -83,12 +83,11 @@ import Testing
         #"{"type":"error","code":"session_expired"}"#,
     ])
     func anExpiredSessionIsItsEnd(text: String) {
-        #expect(read(text) == .sessionEnded(.expired))
+        #expect(read(text) == .sessionEnded(isExpiry: true))
     }
 
-    @Test func aClosedSessionSaysWhy() {
-        #expect(read(#"{"type":"session.closed","reason":"idle"}"#) == .sessionEnded(.closed(reason: "idle")))
-        #expect(read(#"{"type":"session.closed"}"#) == .sessionEnded(.closed(reason: nil)))
+    @Test func aClosedSessionIsOver() {
+        #expect(read(#"{"type":"session.closed","reason":"idle"}"#) == .sessionEnded(isExpiry: false))
     }
 
     @Test(arguments: ["", "ping", "[]", "{}", #"{"type":7}"#, #"{"type":"error""#, "\u{0}", "{\"type\":\"a\u{0}"])

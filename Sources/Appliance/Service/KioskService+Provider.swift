@@ -1,0 +1,30 @@
+import VoiceCore
+
+/// What the provider tells beside its sound.
+extension KioskService {
+    /// The provider's word in the voice with this id.
+    func hear(_ event: VoiceEvent, in id: String) {
+        guard let call, call.startedID == id else { return }
+        switch event {
+        case .session(let expiresAt?):
+            guard let expiry = SessionExpiry.instant(of: expiresAt) else { break }
+            post(.voice(.expires(expiry), call: call.number))
+        case .sessionOver(isExpiry: true): post(.voice(.expired, call: call.number))
+        case .line(let line): announce(.line(line))
+        case .session(nil), .sessionOver(isExpiry: false), .visitorSpeaks, .response, .providerSpeaks, .outputCleared,
+            .unknown:
+            break
+        }
+    }
+
+    /// Some providers take whoever is silent on the event channel for gone.
+    func keepAlive(_ call: Call, _ keepAlive: BackendVoice.KeepAlive) {
+        call.keepingAlive = Task { [weak call] in
+            while (try? await Task.sleep(for: keepAlive.every, clock: SuspendingClock())) != nil,
+                let voice = call?.voice
+            {
+                voice.send(text: keepAlive.text)
+            }
+        }
+    }
+}
