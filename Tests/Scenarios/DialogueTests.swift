@@ -41,7 +41,7 @@ struct DialogueTests {
         call.network.run(.seconds(1))
         #expect(call.kiosk.events.contains(.provider(.sessionEnded(isExpiry: true))))
         #expect(call.kiosk.events.filter { $0 == .closedByPeer }.count == 1)
-        #expect(call.kiosk.engine.hasEnded)
+        #expect(call.kiosk.hasEnded)
     }
 
     @Test func unknownMessagesAreHarmless() throws {

@@ -24,13 +24,14 @@ final class VirtualCall {
 
     init(
         seed: UInt64, kioskAddresses: [SocketAddress] = [kioskAddress],
-        providerAddresses: [SocketAddress] = [providerAddress], channel: String? = "oai-events"
+        providerAddresses: [SocketAddress] = [providerAddress], channel: String? = "oai-events",
+        turns: TurnTaking? = nil
     ) throws {
         let identities = try Self.identities.get()
         network = VirtualNetwork(seed: seed)
         kiosk = VirtualVoice(
             .offering, on: network, addresses: kioskAddresses, identity: identities.0, seed: seed &* 2,
-            channel: channel)
+            channel: channel, turns: turns)
         provider = VirtualVoice(
             .answering, on: network, addresses: providerAddresses, identity: identities.1, seed: seed &* 2 &+ 1)
     }

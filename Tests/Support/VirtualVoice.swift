@@ -25,11 +25,11 @@ final class VirtualVoice {
     /// - Parameter addresses: one path each, usable from the start.
     init(
         _ side: VoiceSide, on network: VirtualNetwork, addresses: [SocketAddress], identity: DTLSIdentity, seed: UInt64,
-        channel: String? = nil
+        channel: String? = nil, turns: TurnTaking? = nil
     ) {
         self.addresses = addresses
         engine = VoiceEngine(
-            side: side, identity: identity, channel: channel, entropy: .seeded(seed),
+            side: side, identity: identity, channel: channel, turns: turns, entropy: .seeded(seed),
             unixOffset: .seconds(1_700_000_000))
         network.add(self)
         for (index, address) in addresses.enumerated() {
@@ -95,7 +95,9 @@ final class VirtualVoice {
             nextPacketAt = at + .milliseconds(20)
             packetCount += 1
             let payload: [UInt8] = [0xF8] + withUnsafeBytes(of: packetCount.bigEndian, Array.init)
-            payload.withUnsafeBytes { engine.handle(.microphone($0, sampleCount: 960, capturedAt: now), at: now, into: &sink) }
+            payload.withUnsafeBytes {
+                engine.handle(.microphone($0, sampleCount: 960, capturedAt: now), at: now, into: &sink)
+            }
             flush()
         }
     }
