@@ -59,7 +59,7 @@ struct NetworkThread: ~Copyable {
         sink = NetworkSink(runtime)
         engine = VoiceEngine(
             side: side, identity: identity, channel: side == .offering ? runtime.configuration.channel : nil,
-            turns: side == .offering ? TurnTaking(isByButton: runtime.configuration.takesTurnsByMuting) : nil,
+            turns: runtime.isProvider ? nil : TurnTaking(isByButton: runtime.configuration.takesTurnsByMuting),
             entropy: .system, unixOffset: Self.unixOffset)
     }
 

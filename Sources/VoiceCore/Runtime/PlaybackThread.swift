@@ -22,7 +22,8 @@ struct PlaybackThread: ~Copyable {
             try RealtimeThread.start("tp-playback", priority: .sound, onDiagnostic: runtime.diagnose) { pulse in
                 do {
                     var thread = PlaybackThread(
-                        runtime, pulse: pulse, device: device, playout: try Playout(patience: runtime.patience))
+                        runtime, pulse: pulse, device: device,
+                        playout: try Playout(patience: runtime.isProvider ? .long : .short))
                     thread.loop()
                 } catch {
                     runtime.events.push(

@@ -6,8 +6,8 @@ import Synchronization
 /// holds none of them; `close` ends them all. Everything here may be called from anywhere.
 final class VoiceRuntime: Sendable {
     let configuration: VoiceConfiguration
-    /// A listener's is short; a provider hears all of what was said while it was being called.
-    let patience: Playout.Patience
+    /// Whether this is a provider's side: it hears all of what was said while it was being called, and reads no events.
+    let isProvider: Bool
     let events = EventQueue()
     let diagnose: @Sendable (VoiceDiagnostic) -> Void
 
@@ -37,11 +37,11 @@ final class VoiceRuntime: Sendable {
     /// Starts the network thread, which makes ready what the next offer or answer needs.
     /// - Throws: `invalidConfiguration` where the system gives no thread or descriptor.
     init(
-        side: VoiceSide, patience: Playout.Patience = .short, configuration: VoiceConfiguration,
+        side: VoiceSide, isProvider: Bool = false, configuration: VoiceConfiguration,
         diagnose: @escaping @Sendable (VoiceDiagnostic) -> Void
     ) throws(PBVoiceError) {
         self.configuration = configuration
-        self.patience = patience
+        self.isProvider = isProvider
         self.diagnose = diagnose
         do {
             mailbox = try Mailbox()

@@ -19,7 +19,7 @@ package final class AnsweringVoice: Sendable {
     }
 
     private static func makeRuntime(_ configuration: VoiceConfiguration) throws(PBVoiceError) -> VoiceRuntime {
-        try VoiceRuntime(side: .answering, patience: .long, configuration: configuration) { _ in }
+        try VoiceRuntime(side: .answering, isProvider: true, configuration: configuration) { _ in }
     }
 
     /// Answers an offer; media flows once the offering side connects.

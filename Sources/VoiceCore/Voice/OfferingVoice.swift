@@ -15,7 +15,7 @@ package final class OfferingVoice: Sendable {
         device: any AudioDevice, configuration: VoiceConfiguration = VoiceConfiguration(),
         onState: @escaping @Sendable (PBVoiceState) -> Void
     ) async throws(PBVoiceError) -> OfferingVoice {
-        let runtime = try VoiceRuntime(side: .offering, patience: .long, configuration: configuration) { _ in }
+        let runtime = try VoiceRuntime(side: .offering, isProvider: true, configuration: configuration) { _ in }
         do throws(PBVoiceError) {
             let offer = try await runtime.offer(timeout: .seconds(10))
             try await runtime.openSound(device, session: .app, lease: nil)
@@ -64,7 +64,7 @@ extension VoiceRuntime {
                         for text in greeting { send(label: label, isText: true, bytes: Array(text.utf8)) }
                     case .message(let label, let isText, let bytes):
                         if !greeting.isEmpty { send(label: label, isText: isText, bytes: bytes) }
-                    case .error, .channelClosed, .messageRefused: break
+                    case .error, .event, .channelClosed, .messageRefused: break
                     }
                 }
             }
