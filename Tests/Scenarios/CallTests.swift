@@ -185,4 +185,17 @@ import Testing
         #expect(call.kiosk.played.count == 50)
         #expect(call.provider.played.count == 50)
     }
+
+    @Test func aVoiceWithoutAPathStillRestsBetweenItsReports() throws {
+        let call = try VirtualCall(seed: 51)
+        try call.connect()
+        call.kiosk.closePath(0, at: call.network.now)
+        var now = call.network.now
+        while !call.kiosk.hasEnded, now < call.network.now + .seconds(20), let deadline = call.kiosk.deadline {
+            now = max(now, deadline)
+            call.kiosk.wake(at: now)
+            try #require(call.kiosk.deadline.map { $0 > now } ?? true, "a deadline that stays in the past")
+        }
+        #expect(now >= call.network.now + .seconds(10))
+    }
 }

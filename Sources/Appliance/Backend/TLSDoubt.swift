@@ -15,7 +15,8 @@ enum TLSDoubt: Equatable, Sendable {
     /// By OpenSSL's verdict on the chain (x509_vfy.h, X509_V_ERR_…), where the check of the far end's certificate failed.
     init(verdict: Int) {
         switch verdict {
-        case 0, 1: self = .otherName  // the chain is sound, or not judged yet: what libcurl checks by itself is the name
+        // The chain is sound, or not judged yet: what libcurl checks by itself is the name.
+        case 0, 1: self = .otherName
         case 9: self = .notYetValid
         case 10: self = .expired
         case 18, 19, 20, 21: self = .unknownIssuer  // self-signed, or the issuer is not known

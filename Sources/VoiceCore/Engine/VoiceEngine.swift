@@ -217,8 +217,9 @@ struct VoiceEngine: ~Copyable {
         if let deadline = dtls?.deadline, deadline <= now { dtls?.handleTimeout(at: now) }
         if let deadline = channels?.deadline, deadline <= now { channels?.handleTimeout(at: now) }
         if let messages = dialogue?.turns.handleTimeout(at: now) { say(messages, into: &sink) }
-        if let deadline = media.reportDeadline, deadline <= now, let route = ice.selectedRoute,
-            let byteCount = media.report(into: outgoing, at: now)
+        // Made even where it cannot go: the next is planned by it, and a deadline that stays in the past would let nobody rest.
+        if let deadline = media.reportDeadline, deadline <= now, let byteCount = media.report(into: outgoing, at: now),
+            let route = ice.selectedRoute
         {
             sink.send(UnsafeRawBufferPointer(rebasing: outgoing[..<byteCount]), to: route)
         }
