@@ -30,7 +30,9 @@ import Testing
         #expect(Set(LEDPattern.all.map(light)).count == LEDPattern.all.count)
     }
 
-    @Test(arguments: LEDPattern.all.filter { $0.fault != nil })
+    private static let faults = LEDPattern.all.filter { $0.fault != nil }
+
+    @Test(arguments: faults)
     func aFaultsFlicksAreItsCode(pattern: LEDPattern) throws {
         // What lies between two flicks, from one pause to the next.
         let rests = light(pattern).split(separator: pattern.isHeard).map(\.count).drop { $0 < 200 }.dropFirst()
