@@ -36,7 +36,7 @@ final class TLSIdentity: @unchecked Sendable {  // never changed once made
 
     /// Writes certificate and key into one PEM file.
     func write(to path: String) {
-        let file = fopen(path, "w")
+        guard let file = fopen(path, "w") else { return }
         PEM_write_X509(file, certificate)
         PEM_write_PrivateKey(file, key, nil, nil, 0, nil, nil)
         fclose(file)
