@@ -75,6 +75,7 @@ struct Talkpost {
         var closeLeftOpen = {}
         var answer: (@MainActor (PBStartedVoice, String) async throws -> Void)?
         do throws(BackendError) {
+            if let problem = file.backendProblem { throw BackendError(.invalidConfiguration, "\(problem).") }
             var settings = configuration.backend
             settings.stateDirectory = StateDirectory.path(configuration.state)
             let client = try BackendClient(settings, notice: { log.info($0) })

@@ -30,6 +30,17 @@ import Testing
         #expect(file("[backend]\nurl = http:///voice\n").problems.count == 1)
     }
 
+    @Test func aBackendThatCannotBeReadIsNotReplacedByTheDefault() {
+        #expect(file("[backend]\nurl = nonsense\n").backendProblem?.contains(".conf:2: ") == true)
+        #expect(ConfigFile(path: "/nonexistent/talkpost.conf").backendProblem != nil)
+        #expect(file("[backend]\nurl = http://192.0.2.1/voice\n[talk]\nmood = hold\n").backendProblem == nil)
+    }
+
+    @Test func turnsByTheButtonNeedAChannel() {
+        #expect(file("[talk]\nturns = button\n").problems == [])
+        #expect(file("[talk]\nturns = button\n[voice]\nchannel =\n").problems.count == 1)
+    }
+
     @Test func aMissingFileIsNamedAndLeavesTheDefaults() {
         let file = ConfigFile(path: "/nonexistent/talkpost.conf")
         #expect(file.configuration == Configuration())
