@@ -162,7 +162,7 @@ extension VoiceConfiguration {
         bitsPerSecond = configuration.voice.bitsPerSecond
         encoderComplexity = configuration.voice.encoderComplexity
         expectedLossPercent = configuration.voice.expectedLossPercent
-        channel = configuration.voice.channel.isEmpty ? nil : configuration.voice.channel
+        channel = configuration.voice.channel
         let names = configuration.network.interfaces
         takesTurnsByMuting = configuration.talk.turns == .button
         interfaces = names.isEmpty ? nil : Set(names)

@@ -37,7 +37,7 @@ struct ConfigFile {
         } catch {
             problems.append("\(path): \(error.message)")
         }
-        if configuration.talk.turns == .button, configuration.voice.channel.isEmpty {
+        if configuration.talk.turns == .button, configuration.voice.channel == nil {
             problems.append(
                 "\(path): turns = button in [talk] needs a channel in [voice], on which the provider is told")
         }

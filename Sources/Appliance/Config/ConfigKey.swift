@@ -140,9 +140,9 @@ struct ConfigKey: Sendable {
         .number("voice", "bitrate", 6000...128_000, " bits per second", \.voice.bitsPerSecond),
         .number("voice", "complexity", 0...10, "", \.voice.encoderComplexity),
         .number("voice", "expected_loss", 0...100, " percent", \.voice.expectedLossPercent),
-        ConfigKey("voice", "channel", "a name of at most 256 bytes", mayBeEmpty: true) {
+        ConfigKey("voice", "channel", "none, or a name of at most 256 bytes") {
             guard $0.utf8.count <= 256 else { return false }
-            $1.voice.channel = $0
+            $1.voice.channel = $0 == "none" ? nil : $0
             return true
         },
 

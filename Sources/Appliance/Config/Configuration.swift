@@ -72,8 +72,8 @@ struct Configuration: Equatable, Sendable {
         var bitsPerSecond = 32_000
         var encoderComplexity = 5
         var expectedLossPercent = 10
-        /// The data channel's name; empty: there is none.
-        var channel = "oai-events"
+        /// The data channel's name; nil: there is none.
+        var channel: String? = "oai-events"
     }
 
     struct State: Equatable, Sendable {

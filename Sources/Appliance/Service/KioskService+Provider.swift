@@ -1,6 +1,6 @@
 import VoiceCore
 
-/// What the provider tells beside its sound.
+/// What the provider tells beside its sound, and what goes wrong.
 extension KioskService {
     /// The provider's word in the voice with this id.
     func hear(_ event: VoiceEvent, in id: String) {
@@ -26,5 +26,13 @@ extension KioskService {
                 voice.send(text: keepAlive.text)
             }
         }
+    }
+
+    func report(_ error: PBVoiceError) {
+        let cause = error.underlying.map { "\($0)" } ?? ""
+        let message =
+            cause.isEmpty || error.message.firstPlace(of: cause) != nil ? error.message : "\(error.message) \(cause)"
+        log.error("\(error.code): \(message)")
+        announce(.error(code: error.code, message: message))
     }
 }

@@ -13,7 +13,7 @@ final class KioskService {
     private let backend: any VoiceBackend
     private let opener: VoiceOpener
     private let sound: SoundBridge
-    private let log: Log
+    let log: Log
     private let health: HealthWatch
     private let watchers: [any HappeningWatcher]
 
@@ -172,9 +172,10 @@ final class KioskService {
         let sentenceBefore = kiosk.state.sentence
         let faultBefore = kiosk.pattern.fault
         var isLast = false
+        var opened: Call?
         for effect in kiosk.handle(timed.event, at: timed.at) {
             switch effect {
-            case .connect(let number, let muted): connect(number, muted: muted)
+            case .connect(let number, let muted): opened = expect(number, muted: muted)
             case .cancelConnect: giveConnectUp()
             case .mute(let muted): mute(muted)
             case .silence:
@@ -187,6 +188,8 @@ final class KioskService {
             case .finish: isLast = true
             }
         }
+        // Last, and all of it in the background: the press is seen and heard first.
+        if let opened { connect(opened) }
         setTimer()
         if let fault = kiosk.pattern.fault, fault != faultBefore { log.fault(fault) }
         if kiosk.state.sentence != sentenceBefore { health.show(kiosk.state.sentence) }
@@ -210,12 +213,16 @@ final class KioskService {
 
     // MARK: Voices
 
-    private func connect(_ number: Int, muted: Bool) {
+    private func expect(_ number: Int, muted: Bool) -> Call {
         let call = Call(number, isMuted: muted)
         self.call = call
         sound.expectVoice(number)
         speech = SpeechPresence()
-        opener.mute(muted)
+        return call
+    }
+
+    private func connect(_ call: Call) {
+        opener.mute(call.isMuted)
         call.task = Task { await open(call) }
         metering.start(
             onFirstSound: { [weak self] in self?.announce(.firstSound, at: $0) },
@@ -321,14 +328,6 @@ final class KioskService {
             if untoldCount == 0 { allTold.fire() }
             backend.warm()
         }
-    }
-
-    private func report(_ error: PBVoiceError) {
-        let cause = error.underlying.map { "\($0)" } ?? ""
-        let message =
-            cause.isEmpty || error.message.firstPlace(of: cause) != nil ? error.message : "\(error.message) \(cause)"
-        log.error("\(error.code): \(message)")
-        announce(.error(code: error.code, message: message))
     }
 
     // MARK: What is shown

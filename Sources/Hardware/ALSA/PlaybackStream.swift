@@ -24,7 +24,11 @@ public final class PlaybackStream {
     public private(set) var underrunCount = 0
 
     /// Makes ready what the first stream, of either direction, would wait for. Opens no card; blocks for some milliseconds.
-    public static func warm() { PCM.warm() }
+    public static func warm() {
+        PCM.warm()
+        // alsa-lib's own nothing: what opens a card's speaker is in memory then, and was run once.
+        _ = try? PlaybackStream(pcmName: "null", place: "nothing")
+    }
 
     /// Opens the speaker of a card.
     /// - Throws: `absent`, `busy`, `notPermitted` or `unsupported`, as a sentence.

@@ -38,7 +38,7 @@ import Testing
 
     @Test func turnsByTheButtonNeedAChannel() {
         #expect(file("[talk]\nturns = button\n").problems == [])
-        #expect(file("[talk]\nturns = button\n[voice]\nchannel =\n").problems.count == 1)
+        #expect(file("[talk]\nturns = button\n[voice]\nchannel = none\n").problems.count == 1)
     }
 
     @Test func aMissingFileIsNamedAndLeavesTheDefaults() {
