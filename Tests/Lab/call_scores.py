@@ -56,7 +56,8 @@ def score_tone(lab, report, trace, heard, pulled, name):
     """From the line's pull to the tone in the air; apart, what of it lay in the speaker's own buffer. Nothing sounded before it."""
     report.need(heard.spread <= MOST_SPREAD, f"the ear's times disagree by {heard.spread:.3f} s")
     onset = heard.onset(pulled)
-    report.need_at_most(name, onset - pulled if onset else None, lab.limit(0.05))
+    if report.need(onset, f"{name}: no tone was heard"):
+        lab.tones.append(report.measure(name, onset - pulled))
     stream = next((change.value.split() for change in trace if change.what == "stream" and change.at >= pulled), ["closed"])
     if onset and stream != ["closed"]:
         started, waiting = float(stream[0]), int(stream[1]) / speech.RATE

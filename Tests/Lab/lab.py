@@ -39,6 +39,7 @@ class Lab:
     def __init__(self, machine, box, provider, network, sentences, folder, hands):
         self.machine, self.box, self.provider, self.network = machine, box, provider, network
         self.sentences, self.folder, self.hands, self._listened = sentences, folder, hands, 0
+        self.tones = []  # press to tone of every call so far, in seconds
 
     def limit(self, seconds):
         """A native time limit as it holds here."""

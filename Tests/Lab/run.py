@@ -4,6 +4,7 @@ import argparse
 import json
 import shutil
 import signal
+import statistics
 import sys
 import time
 from pathlib import Path
@@ -67,6 +68,16 @@ def keep_journal(lab, name):
         print(f"        (no journal: {error})", flush=True)
 
 
+def judge_tones(lab):
+    """Of all presses, the typical one: what else the host does delays a single one by more than the limit."""
+    report = Report("press-to-tone")
+    report.need_at_most("median_s", statistics.median(lab.tones), lab.limit(0.05))
+    report.measure("longest_s", max(lab.tones))
+    report.measure("presses", len(lab.tones))
+    print(report, flush=True)
+    return report.row()
+
+
 def run(options, cases):
     machine = payload.machine()
     binaries = options.binaries or payload.build()
@@ -86,6 +97,8 @@ def run(options, cases):
             print(f"booted in {vm.boot_seconds:.0f} s {how}", flush=True)
             lab = Lab(vm, Box(vm), provider, network, sentences, options.keep, binaries / "hands")
             rows.extend(play(case, lab) for case in cases)
+            if lab.tones:
+                rows.append(judge_tones(lab))
         finally:
             provider.stop()
             vm.stop()
