@@ -177,15 +177,22 @@ class Recording:
 
 
 class Echoes:
-    """The offering side of a data channel: sends a few bytes and a message of `largest`, and tells when each is back."""
+    """The offering side of a data channel: sends a few bytes, then a message of `largest`, and tells when each is back.
+
+    One after the other: libwebrtc says that a channel is open a moment before it knows how large its messages may be.
+    """
 
     def __init__(self, voice, send, largest=262_144):
         self._voice, self._send, self._sent = voice, send, {}
-        self._words = ("talk", "0123456789abcdef" * (largest // 16))
+        self._words = ["talk", "0123456789abcdef" * (largest // 16)]
 
     def opened(self, label):
         event("channel", voice=self._voice, label=label)
-        for word in self._words:
+        self._say_next()
+
+    def _say_next(self):
+        if self._words:
+            word = self._words.pop(0)
             self._sent[len(word)] = (word, time.monotonic())
             self._send(word)
 
@@ -195,6 +202,7 @@ class Echoes:
             event("message", voice=self._voice, text=text[:100])
         elif word == text:
             event("echoed", voice=self._voice, bytes=len(text), seconds=round(time.monotonic() - at, 4))
+            self._say_next()
         else:
             event("failed", voice=self._voice, why="a message came back altered")
 
