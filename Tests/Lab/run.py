@@ -97,7 +97,9 @@ def run(options, cases):
             print(f"booted in {vm.boot_seconds:.0f} s {how}", flush=True)
             lab = Lab(vm, Box(vm), provider, network, sentences, options.keep, binaries / "hands")
             rows.extend(play(case, lab) for case in cases)
-            if lab.tones:
+            if options.smoke and lab.tones:
+                print(f"told, not judged: press to tone, median {statistics.median(lab.tones):.3f} s of {len(lab.tones)}", flush=True)
+            elif lab.tones:
                 rows.append(judge_tones(lab))
         finally:
             provider.stop()
