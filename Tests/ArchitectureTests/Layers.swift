@@ -11,14 +11,17 @@ enum Layers {
         var isPure = false
     }
 
-    private static let protocols: Set<String> = ["SDP", "STUN", "ICE", "DTLS", "SRTP", "RTP", "Audio", "SCTP"]
+    private static let protocols: Set<String> = ["SDP", "STUN", "TURN", "ICE", "Stream", "TLS", "DTLS", "SRTP", "RTP", "Audio", "SCTP"]
 
     static let all: [String: Layer] = {
         var layers: [String: Layer] = [
             "VoiceCore/Base": Layer(imports: ["CLinux", "CJansson"], isPure: true),
             "VoiceCore/SDP": Layer(uses: ["Base"], isPure: true),
             "VoiceCore/STUN": Layer(uses: ["Base"], imports: ["COpenSSL"], isPure: true),
+            "VoiceCore/TURN": Layer(uses: ["Base", "STUN"], isPure: true),
             "VoiceCore/ICE": Layer(uses: ["Base", "STUN"], isPure: true),
+            "VoiceCore/Stream": Layer(uses: ["Base"], isPure: true),
+            "VoiceCore/TLS": Layer(uses: ["Base"], imports: ["COpenSSL"], isPure: true),
             "VoiceCore/DTLS": Layer(uses: ["Base"], imports: ["COpenSSL"], isPure: true),
             "VoiceCore/SRTP": Layer(uses: ["Base"], imports: ["CSRTP"], isPure: true),
             "VoiceCore/RTP": Layer(uses: ["Base"], isPure: true),
@@ -49,7 +52,7 @@ enum Layers {
     /// What the face is described with. It stands in Voice because the host sees it; Runtime, which serves it, may name it.
     static let faceWords: Set<String> = [
         "AudioDevice", "AudioCapture", "AudioPlayback", "AudioDeviceError", "PBAudioSession", "PBVoiceState",
-        "PBVoiceError", "VoiceConfiguration", "VoiceDiagnostic",
+        "PBVoiceError", "VoiceConfiguration", "VoiceDiagnostic", "ICEServer",
     ]
 
     /// Names that a pure folder may not use in any place.

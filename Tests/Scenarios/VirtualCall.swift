@@ -25,13 +25,13 @@ final class VirtualCall {
     init(
         seed: UInt64, kioskAddresses: [SocketAddress] = [kioskAddress],
         providerAddresses: [SocketAddress] = [providerAddress], channel: String? = "oai-events",
-        turns: TurnTaking? = nil
+        turns: TurnTaking? = nil, servers: [ReachServer] = [], proxy: ReachProxy? = nil
     ) throws {
         let identities = try Self.identities.get()
         network = VirtualNetwork(seed: seed)
         kiosk = VirtualVoice(
             .offering, on: network, addresses: kioskAddresses, identity: identities.0, seed: seed &* 2,
-            channel: channel, turns: turns)
+            channel: channel, turns: turns, servers: servers, proxy: proxy)
         provider = VirtualVoice(
             .answering, on: network, addresses: providerAddresses, identity: identities.1, seed: seed &* 2 &+ 1)
     }
@@ -39,8 +39,8 @@ final class VirtualCall {
     var bothConnected: Bool { kiosk.isConnected && provider.isConnected }
 
     /// Exchanges offer and answer at once and waits until both are connected.
-    func connect(within limit: Duration = .seconds(5)) throws {
-        let answer = try provider.answer(kiosk.offer(), at: network.now)
+    func connect(offer: String? = nil, within limit: Duration = .seconds(5)) throws {
+        let answer = try provider.answer(offer ?? kiosk.offer(), at: network.now)
         try kiosk.accept(answer, at: network.now)
         try #require(network.run(until: { self.bothConnected }, within: limit))
     }
@@ -51,5 +51,19 @@ final class VirtualCall {
         network.run(duration - .milliseconds(1))
         for voice in [kiosk, provider] { voice.speak(false, at: network.now) }
         network.run(.milliseconds(500))
+    }
+}
+
+extension String {
+    /// An answer with one more candidate in its first section.
+    func withCandidate(_ line: String) -> String {
+        let marker = "a=end-of-candidates\r\n"
+        let lines = components(before: marker)
+        return lines.0 + line + lines.1
+    }
+
+    private func components(before marker: String) -> (String, String) {
+        guard let range = ranges(of: marker).first else { return (self, "") }
+        return (String(self[..<range.lowerBound]), String(self[range.lowerBound...]))
     }
 }

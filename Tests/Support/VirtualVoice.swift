@@ -1,7 +1,7 @@
 @testable import VoiceCore
 
 /// One engine on a `VirtualNetwork`, with all that it said and played.
-final class VirtualVoice {
+final class VirtualVoice: VirtualHost {
     struct Played: Equatable {
         var payload: [UInt8]
         var sequenceNumber: UInt16
@@ -18,14 +18,16 @@ final class VirtualVoice {
     weak var network: VirtualNetwork?
     private var engine: VoiceEngine
     private var sink = RecordingSink()
-    private let addresses: [SocketAddress]
+    private(set) var addresses: [SocketAddress]
+    private var streams: [PathID: VirtualStream] = [:]
+    private var nextStreamPort: UInt16 = 40_000
     private var nextPacketAt: Instant?
     private var packetCount: UInt32 = 0
 
     /// - Parameter addresses: one path each, usable from the start.
     init(
         _ side: VoiceSide, on network: VirtualNetwork, addresses: [SocketAddress], identity: DTLSIdentity, seed: UInt64,
-        channel: String? = nil, turns: TurnTaking? = nil
+        channel: String? = nil, turns: TurnTaking? = nil, servers: [ReachServer] = [], proxy: ReachProxy? = nil
     ) {
         self.addresses = addresses
         engine = VoiceEngine(
@@ -37,6 +39,8 @@ final class VirtualVoice {
                 .pathOpened(
                     path(index), address: address, localPreference: UInt16.max - UInt16(index)), at: network.now)
         }
+        if let proxy { handle(.proxy(proxy), at: network.now) }
+        for server in servers { handle(.server(server), at: network.now) }
     }
 
     var phase: VoiceEngine.Phase { engine.phase }
@@ -51,6 +55,16 @@ final class VirtualVoice {
     }
 
     func offer() -> String { engine.offer() }
+
+    /// Asks the servers and waits for them as long as the engine wants; then gives the offer.
+    func gatheredOffer() -> String {
+        guard let network else { return "" }
+        handle(.gather(within: .seconds(10)), at: network.now)
+        while engine.isGathering(at: network.now) { network.run(.milliseconds(1)) }
+        return engine.offer()
+    }
+
+    func owns(_ address: SocketAddress) -> Bool { addresses.contains(address) }
 
     func accept(_ answer: String, at now: Instant) throws {
         defer { flush() }
@@ -74,6 +88,15 @@ final class VirtualVoice {
 
     func closePath(_ index: Int, at now: Instant) {
         handle(.pathClosed(path(index)), at: now)
+    }
+
+    /// A new network came up.
+    func openPath(_ address: SocketAddress, at now: Instant) {
+        addresses.append(address)
+        handle(
+            .pathOpened(
+                path(addresses.count - 1), address: address, localPreference: UInt16.max - UInt16(addresses.count)),
+            at: now)
     }
 
     func deliver(_ bytes: [UInt8], from: SocketAddress, to: SocketAddress, at now: Instant) {
@@ -102,6 +125,26 @@ final class VirtualVoice {
         }
     }
 
+    private func connect(_ path: PathID, _ from: IPAddress, _ to: SocketAddress) {
+        nextStreamPort += 1
+        let local = SocketAddress(ip: from, port: nextStreamPort)
+        network?.connect(from: local, to: to) { [self] stream in
+            guard let network else { return }
+            guard let stream else { return handle(.pathClosed(path), at: network.now) }
+            streams[path] = stream
+            stream.receive = { [unowned self] bytes in
+                var bytes = bytes
+                bytes.withUnsafeMutableBytes {
+                    let route = Route(path: path, remote: SocketAddress(ip: .v4(0), port: 0))
+                    engine.handle(.datagram($0, count: $0.count, route), at: network.now, into: &sink)
+                }
+                flush()
+            }
+            stream.closed = { [unowned self] in handle(.pathClosed(path), at: network.now) }
+            handle(.pathOpened(path, address: local, localPreference: 0), at: network.now)
+        }
+    }
+
     private func path(_ index: Int) -> PathID { PathID(rawValue: UInt16(index + 1)) }
 
     private func flush() {
@@ -109,9 +152,14 @@ final class VirtualVoice {
         let effects = sink
         sink = RecordingSink()
         for (bytes, route) in effects.sent {
-            let index = Int(route.path.rawValue) - 1
-            network.send(bytes, from: addresses[index], to: route.remote)
+            if Reach.isSocket(route.path) {
+                network.send(bytes, from: addresses[Int(route.path.rawValue) - 1], to: route.remote)
+            } else {
+                streams[route.path]?.send(bytes)
+            }
         }
+        for path in effects.disconnects { streams.removeValue(forKey: path)?.close() }
+        for (path, from, to) in effects.connects { connect(path, from, to) }
         if effects.events.contains(.connected), connectedAt == nil { connectedAt = network.now }
         events += effects.events
         played += effects.played
@@ -120,12 +168,22 @@ final class VirtualVoice {
 
 /// Keeps what an engine says until its voice passes it on.
 struct RecordingSink: EngineSink {
+    var connects: [(PathID, from: IPAddress, to: SocketAddress)] = []
+    var disconnects: [PathID] = []
     var sent: [([UInt8], Route)] = []
     var played: [VirtualVoice.Played] = []
     var events: [EngineEvent] = []
 
     mutating func send(_ datagram: UnsafeRawBufferPointer, to route: Route) {
         sent.append((Array(datagram), route))
+    }
+
+    mutating func connect(_ path: PathID, from: IPAddress, to: SocketAddress) {
+        connects.append((path, from, to))
+    }
+
+    mutating func disconnect(_ path: PathID) {
+        disconnects.append(path)
     }
 
     mutating func play(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, arrivedAt: Instant) {

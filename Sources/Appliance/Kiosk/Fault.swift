@@ -115,6 +115,7 @@ extension Fault {
         case .audioSession: self = .speakerLost
         case .cancelled: return nil
         case .refused: self = (error.underlying as? BackendError).map { Fault($0.kind) } ?? .refused
+        case .udpBlocked: self = .udpBlocked
         case .invalidAnswer, .providerError: self = .providerError
         case .unreachable: self = .unreachable
         case .noNetwork: self = .noNetwork

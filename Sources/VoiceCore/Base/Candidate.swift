@@ -41,7 +41,12 @@ struct Candidate: Hashable, Sendable {
             case .serverReflexive: 100
             case .relayed: 0
             }
-        return typePreference << 24 | UInt32(localPreference) << 8 | 255
+        return priority(typePreference: typePreference, localPreference: localPreference)
+    }
+
+    /// - Parameter typePreference: 0 to 126.
+    static func priority(typePreference: UInt32, localPreference: UInt16) -> UInt32 {
+        typePreference << 24 | UInt32(localPreference) << 8 | 255
     }
 }
 

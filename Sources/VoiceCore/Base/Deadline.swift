@@ -6,6 +6,7 @@ struct Deadline: Equatable, Sendable {
         case iceCheck
         case iceNomination
         case iceConsent
+        case reach
         case dtlsRetransmission
         case rtcpReport
         case dataChannel

@@ -27,6 +27,14 @@ public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
     }
 }
 
+extension Instant {
+    /// The earlier of two, either of which may be missing.
+    static func earlier(_ a: Instant?, _ b: Instant?) -> Instant? {
+        guard let a, let b else { return a ?? b }
+        return min(a, b)
+    }
+}
+
 extension Duration {
     /// The duration in nanoseconds, clamped to what 64 bits hold (292 years).
     public var wholeNanoseconds: Int64 {

@@ -12,6 +12,12 @@ enum EngineInput {
     case pathOpened(PathID, address: SocketAddress, localPreference: UInt16)
     /// A local transport is gone.
     case pathClosed(PathID)
+    /// A STUN or TURN server may be used.
+    case server(ReachServer)
+    /// Connections are opened through this one.
+    case proxy(ReachProxy)
+    /// The description is wanted soon: ask the servers, for so long at most. `isGathering` says when they have answered.
+    case gather(within: Duration)
     /// A datagram came. The first `count` bytes of `buffer` are it; SRTP decrypts in place.
     case datagram(UnsafeMutableRawBufferPointer, count: Int, Route)
     /// One Opus packet to send, `sampleCount` samples at 48 kHz long, the first of them in front of the microphone at `capturedAt`; nil:
@@ -33,8 +39,13 @@ enum EngineInput {
 
 /// Takes what a `VoiceEngine` causes, in order, while it handles an input.
 protocol EngineSink: ~Copyable {
-    /// Sends one datagram. The bytes are the engine's and only lent for the call.
+    /// Sends one datagram, or the next bytes of a connection. The bytes are the engine's and only lent for the call.
     mutating func send(_ datagram: UnsafeRawBufferPointer, to route: Route)
+    /// Opens a TCP connection, whose bytes come as datagrams of `path` and whose end, or failure, as `pathClosed`. `pathOpened` says when
+    /// it is there.
+    mutating func connect(_ path: PathID, from: IPAddress, to: SocketAddress)
+    /// Ends a connection; nothing more is told of it.
+    mutating func disconnect(_ path: PathID)
     /// Takes one Opus packet for the playout. The payload is only lent for the call.
     mutating func play(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, arrivedAt: Instant)
     mutating func report(_ event: EngineEvent)
@@ -48,6 +59,8 @@ enum EngineEvent: Equatable, Sendable {
     case disconnected
     /// It cannot go on: why, in a sentence. The engine ends.
     case failed(String)
+    /// As `failed`: nothing at all ever came back over UDP.
+    case udpBlocked(String)
     /// The other side ended it. The engine ends.
     case closedByPeer
     /// A data channel can be used: ours was answered, or the other side opened one.

@@ -20,7 +20,7 @@ extension VoiceEngine {
     }
 
     mutating func drainDTLS<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
-        sendDTLS(into: &sink)
+        sendDTLS(at: now, into: &sink)
         if case .connected = dtls?.phase { enterConnected(at: now, into: &sink) }
         drainChannels(at: now, into: &sink)
         guard let state = dtls?.phase else { return }
@@ -31,10 +31,10 @@ extension VoiceEngine {
         }
     }
 
-    private mutating func sendDTLS<Sink: EngineSink & ~Copyable>(into sink: inout Sink) {
+    private mutating func sendDTLS<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
         guard let route = ice.selectedRoute ?? validRoute else { return }
         while let byteCount = dtls?.nextDatagram(into: outgoing) {
-            sink.send(UnsafeRawBufferPointer(rebasing: outgoing[..<byteCount]), to: route)
+            transmit(byteCount, to: route, at: now, into: &sink)
         }
     }
 
@@ -46,7 +46,7 @@ extension VoiceEngine {
         }
         while let byteCount = channels?.nextPacket(into: message, at: now) {
             sendPacket(byteCount)
-            sendDTLS(into: &sink)
+            sendDTLS(at: now, into: &sink)
         }
         var closed: [String] = []
         var wasLost = false

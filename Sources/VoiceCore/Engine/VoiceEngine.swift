@@ -26,6 +26,7 @@ struct VoiceEngine: ~Copyable {
     private var description: LocalDescription
     private var remoteFingerprints: [Fingerprint] = []
     var ice: ICEAgent
+    var reach: Reach
     var dtls: DTLSTransport?
     /// Where DTLS goes until ICE has selected: the latest route that it validated.
     var validRoute: Route?
@@ -40,6 +41,8 @@ struct VoiceEngine: ~Copyable {
     var dialogue: ProviderDialogue?
     /// What says the end, kept to be said again.
     private var farewell: [[UInt8]] = []
+    /// For a datagram that came over a connection.
+    let inbound = Scratch()
     let outgoing = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
     /// For one SCTP packet: a whole record of DTLS (RFC 6347 4.1).
     let message = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
@@ -60,6 +63,7 @@ struct VoiceEngine: ~Copyable {
         dialogue = turns.map(ProviderDialogue.init)
         let credentials = ICECredentials(from: &entropy)
         ice = ICEAgent(isControlling: side == .offering, local: credentials, entropy: entropy)
+        reach = Reach(entropy: entropy)
         media = MediaStream(entropy: &entropy, unixOffset: unixOffset)
         description = LocalDescription(
             credentials: credentials, fingerprint: identity.fingerprint(.sha256), candidates: [], ssrc: media.ssrc,
@@ -81,10 +85,10 @@ struct VoiceEngine: ~Copyable {
         switch phase {
         case .ended: nil
         case .closing(_, let next): Deadline(at: next, reason: .closing)
-        case .gathering: ice.deadline
+        case .gathering: .earliest(ice.deadline, reachDeadline)
         case .connecting, .connected, .disconnected:
             .earliest(
-                .earliest(ice.deadline, .earliest(dtlsDeadline, .earliest(channelDeadline, turnDeadline))),
+                .earliest(.earliest(ice.deadline, reachDeadline), .earliest(dtlsDeadline, .earliest(channelDeadline, turnDeadline))),
                 media.reportDeadline.map { Deadline(at: $0, reason: .rtcpReport) })
         }
     }
@@ -100,6 +104,7 @@ struct VoiceEngine: ~Copyable {
 
     /// The offer, with the candidates of all paths open now.
     mutating func offer() -> String {
+        reach.endGathering()
         description.candidates = ice.localCandidates
         return description.offer()
     }
@@ -118,6 +123,7 @@ struct VoiceEngine: ~Copyable {
         offer: String, at now: Instant, into sink: inout Sink
     ) throws(SDPError) -> String {
         let remote = try SessionDescription(parsing: offer)
+        reach.endGathering()
         description.candidates = ice.localCandidates
         let answer = try description.answer(to: remote)
         try begin(remote.negotiated(as: .offer), at: now, into: &sink)
@@ -140,6 +146,9 @@ struct VoiceEngine: ~Copyable {
         if let application = negotiated.application {
             prepareChannels(application, isDTLSClient: negotiated.setup == .active)
         }
+        let passive = negotiated.candidates.filter { $0.transport == .tcp(.passive) && $0.address.isUnicast }
+        reach.begin(passive: passive.sorted { $0.priority > $1.priority }.map(\.address), at: now)
+        ice.expectPaths(reach.expectsPaths, at: now)
         ice.setRemote(
             negotiated.credentials, isLite: negotiated.isICELite, candidates: negotiated.candidates, at: now)
         drain(at: now, into: &sink)
@@ -163,12 +172,21 @@ struct VoiceEngine: ~Copyable {
         case .interrupt:
             if let messages = dialogue?.turns.interrupt() { say(messages, into: &sink) }
         case .datagram(let buffer, let count, let route):
-            receive(buffer, count: count, from: route, at: now, into: &sink)
+            receiveCarried(buffer, count: count, from: route, at: now, into: &sink)
         case .pathOpened(let path, let address, let localPreference):
-            ice.addLocal(path: path, address: address, localPreference: localPreference, at: now)
+            if Reach.isSocket(path) {
+                ice.addLocal(path: path, address: address, localPreference: localPreference, at: now)
+            }
+            reach.opened(path, address, localPreference, at: now)
         case .pathClosed(let path):
-            ice.removeLocal(path: path, at: now)
-            if validRoute?.path == path { validRoute = nil }
+            reach.closed(path)
+            lose(path, at: now)
+        case .server(let server):
+            reach.add(server, at: now)
+        case .proxy(let proxy):
+            reach.proxy = proxy
+        case .gather(let limit):
+            reach.gather(within: limit, at: now)
         case .message(let label, let isText, let bytes):
             sendMessage(bytes, isText: isText, label: label, into: &sink)
         case .timeout:
@@ -179,7 +197,7 @@ struct VoiceEngine: ~Copyable {
         drain(at: now, into: &sink)
     }
 
-    private mutating func receive<Sink: EngineSink & ~Copyable>(
+    mutating func receive<Sink: EngineSink & ~Copyable>(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int, from route: Route, at now: Instant, into sink: inout Sink
     ) {
         let datagram = UnsafeRawBufferPointer(rebasing: buffer[..<count])
@@ -214,6 +232,7 @@ struct VoiceEngine: ~Copyable {
             return
         }
         if let deadline = ice.deadline, deadline.at <= now { ice.handleTimeout(at: now) }
+        if let deadline = reach.deadline, deadline <= now { reach.handleTimeout(at: now) }
         if let deadline = dtls?.deadline, deadline <= now { dtls?.handleTimeout(at: now) }
         if let deadline = channels?.deadline, deadline <= now { channels?.handleTimeout(at: now) }
         if let messages = dialogue?.turns.handleTimeout(at: now) { say(messages, into: &sink) }
@@ -221,7 +240,7 @@ struct VoiceEngine: ~Copyable {
         if let deadline = media.reportDeadline, deadline <= now, let byteCount = media.report(into: outgoing, at: now),
             let route = ice.selectedRoute
         {
-            sink.send(UnsafeRawBufferPointer(rebasing: outgoing[..<byteCount]), to: route)
+            transmit(byteCount, to: route, at: now, into: &sink)
         }
     }
 
@@ -236,15 +255,17 @@ struct VoiceEngine: ~Copyable {
             let byteCount = media.packet(payload, sampleCount: sampleCount, into: outgoing, at: now)
         else { return }
         statistics.sentPackets &+= 1
-        sink.send(UnsafeRawBufferPointer(rebasing: outgoing[..<byteCount]), to: route)
+        transmit(byteCount, to: route, at: now, into: &sink)
     }
 
     // MARK: What an input causes
 
     private mutating func drain<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
+        drainReach(at: now, into: &sink)
         while let event = ice.nextEvent() { obey(event, at: now, into: &sink) }
+        drainReach(at: now, into: &sink)
         while let (byteCount, route) = ice.nextTransmit(into: outgoing) {
-            sink.send(UnsafeRawBufferPointer(rebasing: outgoing[..<byteCount]), to: route)
+            transmit(byteCount, to: route, at: now, into: &sink)
         }
         drainDTLS(at: now, into: &sink)
     }
@@ -255,6 +276,8 @@ struct VoiceEngine: ~Copyable {
         switch event {
         case .validPath(let route), .selected(let route):
             validRoute = route
+            if Reach.isSocket(route.path) { reach.hold() }
+            if event == .selected(route) { reach.use(route, isFinal: ice.isControlling, at: now) }
             dtls?.start(at: now)
             while let datagram = early.next(where: { ice.accepts($0) }) {
                 datagram.withUnsafeBytes { dtls?.receive($0, at: now) }
@@ -269,7 +292,7 @@ struct VoiceEngine: ~Copyable {
             phase = .connected
             sink.report(.connected)
         case .failed(let failure):
-            finish(telling: .failed("\(failure)"), at: now, into: &sink)
+            finish(telling: ending(for: failure), at: now, into: &sink)
         }
     }
 
@@ -319,9 +342,13 @@ struct VoiceEngine: ~Copyable {
     ) {
         guard let route = ice.selectedRoute ?? validRoute, !farewell.isEmpty else {
             phase = .ended
-            return
+            return giveBack(at: now, into: &sink)
         }
-        for datagram in farewell { datagram.withUnsafeBytes { sink.send($0, to: route) } }
+        for datagram in farewell {
+            outgoing.copyBytes(from: datagram)
+            transmit(datagram.count, to: route, at: now, into: &sink)
+        }
         phase = remaining > 1 ? .closing(remaining: remaining - 1, next: now + .milliseconds(50)) : .ended
+        if phase == .ended { giveBack(at: now, into: &sink) }
     }
 }

@@ -1,8 +1,9 @@
 /// One Binding request of ours and when it was or will be repeated (RFC 8489 6.2.1).
 struct ICECheck: Sendable {
-    // RFC 8489 6.2.1: Rc sends in all, the last of which is waited for Rm times the first interval.
-    static let sends = 7
-    static let lastWait = 16
+    // RFC 8489 6.2.1: Rc sends in all, the last of which is waited for Rm times the first interval. Fewer and shorter than its 7
+    // and 16: where there is no other path a check begins anew, and the person at the button waits.
+    static let sends = 5
+    static let lastWait = 8
 
     let transaction: STUNTransactionID
     /// Our role as the request says it; a role conflict is judged by it.
@@ -129,16 +130,57 @@ struct CandidatePair: Sendable {
     }
 }
 
-/// A local address that checks are sent from: a host candidate and its base in one (RFC 8445 5.1.1.1).
+/// A local address that checks are sent from: a host candidate and its base in one (RFC 8445 5.1.1.1), an open connection, or
+/// the address that a relay lends us.
 struct ICELocalBase: Sendable {
+    /// What stands behind a path, the best first: media is better off where nothing waits for a lost segment.
+    enum Kind: Equatable, Sendable {
+        case host
+        case relay
+        /// A connection that we opened, which reaches this one address (RFC 6544).
+        case stream(to: SocketAddress)
+        /// A relay that is itself reached by a stream.
+        case streamedRelay
+    }
+
     let path: PathID
     let address: SocketAddress
     let localPreference: UInt16
     let foundation: Int
+    var kind = Kind.host
 
-    var priority: UInt32 { Candidate.priority(.host, localPreference: localPreference) }
+    var priority: UInt32 { Candidate.priority(typePreference: typePreferences.own, localPreference: localPreference) }
     /// What a check claims for the candidate the peer may learn from it (RFC 8445 7.1.1).
-    var reflexivePriority: UInt32 { Candidate.priority(.peerReflexive, localPreference: localPreference) }
+    var reflexivePriority: UInt32 {
+        Candidate.priority(typePreference: typePreferences.reflexive, localPreference: localPreference)
+    }
+
+    /// Which paths are preferred whatever their round trip: the lower the better.
+    var rank: Int {
+        switch kind {
+        case .host: 0
+        case .relay: 1
+        case .stream: 2
+        case .streamedRelay: 3
+        }
+    }
+
+    /// RFC 8445 5.1.2.2 for UDP; those of TCP lie below all of UDP's that are direct, and above those of relays (RFC 6544 4.2).
+    private var typePreferences: (own: UInt32, reflexive: UInt32) {
+        switch kind {
+        case .host: (126, 110)
+        case .stream: (90, 80)
+        case .relay: (2, 2)
+        case .streamedRelay: (1, 1)
+        }
+    }
+
+    func canPair(with remote: SocketAddress) -> Bool {
+        switch kind {
+        case .host, .relay, .streamedRelay: address.canPair(with: remote)
+        case .stream(let connected): connected.isSame(as: remote)
+        }
+    }
 }
 
 extension SocketAddress {

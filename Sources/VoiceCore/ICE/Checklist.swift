@@ -26,14 +26,20 @@ struct Checklist: Sendable {
     // MARK: Forming
 
     /// - Returns: false where there are too many bases or the path is there already.
-    mutating func addBase(_ path: PathID, _ address: SocketAddress, _ localPreference: UInt16) -> Bool {
+    mutating func addBase(
+        _ path: PathID, _ address: SocketAddress, _ localPreference: UInt16, kind: ICELocalBase.Kind = .host
+    ) -> Bool {
         guard bases.count < Self.baseLimit, base(path) == nil else { return false }
         // Equal for one kind, transport and IP address (RFC 8445 5.1.1.3).
         let known = bases.first { $0.address.ip == address.ip }?.foundation
         let next = (bases.map(\.foundation).max() ?? 0) + 1
         let base = ICELocalBase(
-            path: path, address: address, localPreference: localPreference, foundation: known ?? next)
+            path: path, address: address, localPreference: localPreference, foundation: known ?? next, kind: kind)
         bases.append(base)
+        if case .stream(let remote) = kind {
+            // The one pair that there can be: a passive candidate's own (RFC 6544 6.2).
+            return form(base, Remote(address: remote, priority: base.priority), limit: Self.pairLimit)
+        }
         for remote in remotes { _ = form(base, remote, limit: Self.describedPairLimit) }
         return true
     }
@@ -81,7 +87,7 @@ struct Checklist: Sendable {
 
     /// - Returns: false where a pair was left out over the limit.
     private mutating func form(_ base: ICELocalBase, _ remote: Remote, limit: Int) -> Bool {
-        guard base.address.canPair(with: remote.address) else { return true }
+        guard base.canPair(with: remote.address) else { return true }
         let isThere = pairs.contains { $0.local.path == base.path && $0.remote.isSame(as: remote.address) }
         guard !isThere else { return true }
         guard pairs.count < limit else { return false }

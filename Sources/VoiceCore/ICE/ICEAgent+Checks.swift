@@ -3,12 +3,16 @@ extension ICEAgent {
     /// Ta, the time between two checks: RFC 8445 14.2 allows 5 ms.
     static let pace: Duration = .milliseconds(5)
     /// The least time to a first repetition. RFC 8445 14.3 suggests 500 ms, for agents whose checks are many; here a peer may only
-    /// just be opening its socket, and the person waits. Seven sends take 7.9 s, after which a check begins anew.
+    /// just be opening its socket, and the person waits. Five sends take 2.3 s, after which a check begins anew.
     static let shortestTimeout: Duration = .milliseconds(100)
     /// Where the round trip is known the repetition follows it, up to this (RFC 8489 6.2.1, RFC 6298).
     static let longestKnownTimeout: Duration = .milliseconds(500)
     /// How long a session may look for a path. No source: the person who pressed the button has left by then.
     static let checkingLimit: Duration = .seconds(30)
+    /// How long the side that checks first waits for any sign at all of the other. No source: twenty checks of each pair are lost by then.
+    static let silenceLimit: Duration = .seconds(9)
+    /// How long a new network is tried within the session. No source: eight checks of each pair; a new voice takes a second or two.
+    static let followingLimit: Duration = .seconds(5)
     /// How long the peer's own checks are hoped for when ours have all been refused, or there was nothing to check.
     static let hopeLimit: Duration = .seconds(10)
     /// A lite peer sends no checks; only a local network that comes up now could help.
@@ -35,8 +39,11 @@ extension ICEAgent {
         while !triggered.isEmpty {
             if let index = checklist.index(triggered.removeFirst()) { return index }
         }
-        return isSelecting ? bestWaiting : nil
+        return isSelecting || isMoving ? bestWaiting : nil
     }
+
+    /// The selected pair has fallen silent: whatever else there is, is tried beside it.
+    var isMoving: Bool { isControlling && selectedPair != nil && consent?.isDisconnected == true }
 
     private var bestWaiting: Int? {
         checklist.best(isControlling: isControlling) { $0.isWaiting }
@@ -45,7 +52,7 @@ extension ICEAgent {
     private var hasCheckToStart: Bool {
         guard !isLite else { return false }
         if !triggered.isEmpty { return true }
-        return isSelecting && checklist.pairs.contains { $0.isWaiting }
+        return (isSelecting || isMoving) && checklist.pairs.contains { $0.isWaiting }
     }
 
     mutating func start(_ index: Int, nominates: Bool, at now: Instant) {
@@ -78,6 +85,8 @@ extension ICEAgent {
             guard var check = checklist.pairs[index].check, now >= check.dueAt else { continue }
             if check.isExhausted {
                 expire(index)
+            } else if mustNominateToBeHeard(check) {
+                start(index, nominates: true, at: now)
             } else {
                 check.repeated(at: now)
                 checklist.pairs[index].state = .inProgress(check)
@@ -87,14 +96,22 @@ extension ICEAgent {
         }
     }
 
-    /// A check was never answered. While there is no path at all it begins anew, since seven sends may all be lost; with one the
-    /// pair is given up.
+    /// Some lite peers answer only checks that nominate: after two without an answer, and with no path yet, all of them do.
+    private func mustNominateToBeHeard(_ check: ICECheck) -> Bool {
+        remoteIsLite && isControlling && !check.nominates && check.sendCount >= 2 && phase == .checking
+            && firstValidAt == nil
+    }
+
+    /// A check was never answered. While there is no other path at all it begins anew, since five sends may all be lost; with one
+    /// the pair is given up.
     private mutating func expire(_ index: Int) {
-        if isSelecting, firstValidAt == nil {
-            checklist.pairs[index].cancel(leaving: .waiting)
-        } else {
-            giveUp(index)
+        let id = checklist.pairs[index].id
+        guard isSelecting, checklist.pairs.allSatisfy({ $0.validation == nil || $0.id == id }) else {
+            return giveUp(index)
         }
+        checklist.pairs[index].validation = nil
+        checklist.pairs[index].cancel(leaving: .waiting)
+        resumeChecking()
     }
 
     /// The pair has failed (RFC 8445 7.2.5.2); a check of the peer's brings it back.
@@ -117,7 +134,7 @@ extension ICEAgent {
     /// Notes since when there is nothing left to check or to choose from.
     mutating func noteHope(at now: Instant) {
         let isHopeless =
-            phase == .checking && triggered.isEmpty
+            phase == .checking && triggered.isEmpty && !expectsPaths
             && checklist.pairs.allSatisfy { !$0.isWaiting && $0.check == nil && $0.validation == nil }
         hopelessSince = isHopeless ? hopelessSince ?? now : nil
     }
@@ -126,10 +143,25 @@ extension ICEAgent {
         hopelessSince.map { $0 + (remoteIsLite ? Self.liteHopeLimit : Self.hopeLimit) }
     }
 
+    /// When nothing was ever heard of the other side, though it has had our checks for long.
+    private var silenceEnds: Instant? {
+        isControlling && !hasHeardPeer && consent == nil ? checkingSince + Self.silenceLimit : nil
+    }
+
+    /// When a session that lost its path, and has another to try since, has tried for long enough: a new voice is quicker.
+    private var followingEnds: Instant? {
+        guard consent != nil, phase == .checking, !checklist.pairs.isEmpty, firstValidAt == nil else { return nil }
+        return max(checkingSince, lastBaseAt) + Self.followingLimit
+    }
+
     mutating func endIfHopeless(at now: Instant) {
         guard isSelecting else { return }
         if let hopeEnds, now >= hopeEnds {
             fail(checklist.pairs.isEmpty ? .noUsableCandidate : .refused)
+        } else if let followingEnds, now >= followingEnds {
+            fail(.notFollowed)
+        } else if let silenceEnds, now >= silenceEnds {
+            fail(checklist.pairs.isEmpty ? .noUsableCandidate : .noAnswer)
         } else if now >= checkingSince + Self.checkingLimit {
             if consent != nil {
                 fail(.consentLost)
@@ -143,21 +175,18 @@ extension ICEAgent {
 
     func earliestDeadline() -> Deadline? {
         var check: Instant?
-        for pair in checklist.pairs { check = Self.earlier(check, pair.check?.dueAt) }
-        if hasCheckToStart { check = Self.earlier(check, nextCheckAt) }
+        for pair in checklist.pairs { check = Instant.earlier(check, pair.check?.dueAt) }
+        if hasCheckToStart { check = Instant.earlier(check, nextCheckAt) }
         if isSelecting {
-            check = Self.earlier(check, hopeEnds)
-            check = Self.earlier(check, checkingSince + Self.checkingLimit)
+            check = Instant.earlier(check, hopeEnds)
+            check = Instant.earlier(check, silenceEnds)
+            check = Instant.earlier(check, followingEnds)
+            check = Instant.earlier(check, checkingSince + Self.checkingLimit)
         }
         let checks = check.map { Deadline(at: $0, reason: .iceCheck) }
         let nomination = nominationDue.map { Deadline(at: $0, reason: .iceNomination) }
         let asking = consent.map { Deadline(at: $0.deadline, reason: .iceConsent) }
         return Deadline.earliest(checks, Deadline.earliest(nomination, asking))
-    }
-
-    private static func earlier(_ a: Instant?, _ b: Instant?) -> Instant? {
-        guard let a, let b else { return a ?? b }
-        return min(a, b)
     }
 }
 

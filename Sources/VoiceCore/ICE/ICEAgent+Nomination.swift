@@ -1,7 +1,8 @@
 /// Which pair both sides use (RFC 8445 8.1.1).
 ///
-/// Controlling, we nominate one pair, once: that of the shortest round trip, because the hosts of a provider may stand in several
-/// regions with one priority. Controlled, we follow the peer.
+/// Controlling, we nominate one pair, once: of the best kind of path there is (direct before relayed before a stream) that of the
+/// shortest round trip, because the hosts of a provider may stand in several regions with one priority. Controlled, we follow the
+/// peer.
 extension ICEAgent {
     // Round trips this close are equal, and the pair's priority decides. No source: below what jitter moves and a listener hears.
     private static let equalRoundTrips: Duration = .milliseconds(10)
@@ -25,25 +26,37 @@ extension ICEAgent {
         }
     }
 
-    /// Of the valid pairs with about the shortest round trip, that of the highest priority.
+    /// Of the valid pairs of the best rank with about the shortest round trip, that of the highest priority.
     private func bestValid() -> Int? {
-        guard let shortest = checklist.pairs.compactMap({ $0.validation?.roundTrip }).min() else { return nil }
+        guard let rank = checklist.pairs.lazy.filter({ $0.validation != nil }).map(\.local.rank).min(),
+            let shortest = shortestRoundTrip(rank: rank)
+        else { return nil }
         let limit = shortest + Self.tolerance(shortest)
         return checklist.best(isControlling: isControlling) { pair in
-            pair.validation.map { $0.roundTrip <= limit } ?? false
+            pair.local.rank == rank && pair.validation.map { $0.roundTrip <= limit } ?? false
         }
+    }
+
+    private func shortestRoundTrip(rank: Int) -> Duration? {
+        checklist.pairs.lazy.filter { $0.local.rank == rank }.compactMap { $0.validation?.roundTrip }.min()
     }
 
     /// - Returns: when no unanswered pair can beat the pair at `index` any more, as far as is known now; nil where none can already.
     private func whenNothingBeats(_ index: Int, at now: Instant) -> Instant? {
         guard let own = checklist.pairs[index].validation?.roundTrip else { return nil }
-        let shortest = checklist.pairs.compactMap { $0.validation?.roundTrip }.min() ?? own
+        let rank = checklist.pairs[index].local.rank
+        let shortest = shortestRoundTrip(rank: rank) ?? own
         let priority = checklist.pairs[index].priority(isControlling: isControlling)
         var latest: Instant?
-        for pair in checklist.pairs where pair.validation == nil {
-            // A pair of higher priority wins by being as fast, another only by being faster.
+        for pair in checklist.pairs where pair.validation == nil && pair.local.rank <= rank {
+            // A pair of higher priority wins by being as fast, another only by being faster. One of a better rank wins by being
+            // there at all: it has had its chance when a check and a repetition of it could have come back.
             let isPreferred = pair.priority(isControlling: isControlling) > priority
-            let limit = isPreferred ? shortest + Self.tolerance(shortest) : Self.fasterThan(own)
+            let isBetter = pair.local.rank < rank
+            let limit =
+                isBetter
+                ? own + own + Self.shortestTimeout
+                : isPreferred ? shortest + Self.tolerance(shortest) : Self.fasterThan(own)
             let due: Instant
             switch pair.state {
             case .waiting: due = nextCheckAt + limit

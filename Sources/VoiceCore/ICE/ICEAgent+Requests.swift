@@ -13,6 +13,7 @@ extension ICEAgent {
             return
         }
         statistics.requestsReceived += 1
+        hasHeardPeer = true
         guard message.unknownAttributes.isEmpty else {  // RFC 8489 6.3.1
             statistics.unknownAttributes += 1
             send(.unknownAttributes(message.transaction, message.unknownAttributes, to: route))

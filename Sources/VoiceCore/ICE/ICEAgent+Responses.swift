@@ -18,6 +18,7 @@ extension ICEAgent {
             refuse(index, check)
             return
         }
+        hasHeardPeer = true
         if message.kind == .success {
             succeed(index, check, mappedAddress: message.mappedAddress, at: now)
         } else if message.errorCode == STUNErrorCode.roleConflict {
@@ -44,8 +45,11 @@ extension ICEAgent {
         }
         stopChecks(index, answered: check)
 
-        if check.nominates, isControlling, phase == .nominating(id) {
+        if check.nominates, isControlling, phase == .nominating(id) || (remoteIsLite && phase == .checking) {
             select(index, at: now)
+        } else if isMoving, index != selectedPair {
+            // It answers where the selected one does not: nominated at once, and selected when that is answered.
+            if check.nominates { select(index, at: now) } else { start(index, nominates: true, at: now) }
         } else if index == selectedPair {
             if consent?.answered(at: now) == true { emit(.recovered) }
         } else {

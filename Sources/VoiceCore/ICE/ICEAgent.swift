@@ -5,18 +5,18 @@
 /// deadline go out. After each call the owner drains `nextTransmit(into:)` and `nextEvent()` and looks at `deadline`. It never
 /// opens a socket, reads a clock or traps on what a peer sends, and once a route is selected it does not allocate.
 ///
-/// A full agent in both roles, or a lite one. Local candidates are host candidates, one for each path; a TCP connection or a relay
-/// would be a path like any other. Left out, and why:
+/// A full agent in both roles, or a lite one. Each path is a base: a UDP socket, a connection that the engine opened to a passive
+/// TCP candidate, or a relay's address. Left out, and why:
 /// - the frozen state: it saves checks where streams and components are many. Here there is one of each, and with peers that give
 ///   all their candidates one foundation it would only hold good pairs back;
-/// - TCP candidates of the peer and local server-reflexive ones: there is no path for them yet;
-/// - trickling and restart: an offer and an answer are exchanged once, and a change of network is a new voice;
+/// - active and simultaneous-open TCP candidates of the peer, and a passive one of ours: nobody waits for a talk post there;
+/// - trickling and restart: an offer and an answer are exchanged once. A new network is tried within the session;
 /// - error responses to strangers (RFC 8489 9.1.3): their datagrams are counted and dropped, so that nobody can use the agent to
 ///   send to a third one;
 /// - two lite agents, which could not find each other.
 ///
 /// The parts: `+Requests` answers the peer's checks, `+Responses` takes the answers to ours, `+Checks` paces them, `+Nomination`
-/// chooses the pair, `+Consent` keeps it.
+/// chooses the pair, `+Consent` keeps it, `+Candidates` is what the description says.
 struct ICEAgent: Sendable {
     /// How far the session is; the pairs and times that belong to it stand beside.
     enum Phase: Equatable, Sendable {
@@ -64,12 +64,20 @@ struct ICEAgent: Sendable {
     var nextCheckAt = Instant(nanoseconds: 0)
     /// When checking began, which bounds it.
     var checkingSince = Instant(nanoseconds: 0)
+    /// When the latest path came.
+    var lastBaseAt = Instant(nanoseconds: 0)
     /// Since when no pair is left to be checked.
     var hopelessSince: Instant?
     var firstValidAt: Instant?
     /// When the nomination is to be considered again, where it waits for a check in flight.
     var nominationDue: Instant?
     var lastPeerNomination: UInt64 = 0
+    /// The owner may still bring paths (a connection or a relay under way): it is too early to give up.
+    var expectsPaths = false
+    /// Authentic checks or answers came, whatever they said.
+    var hasHeardPeer = false
+    /// How paths look from outside, for the description only: their checks leave from the base itself.
+    var reflexive: [(path: PathID, address: SocketAddress)] = []
     /// The controlling peer has sent a check without USE-CANDIDATE: it nominates one pair at a time.
     var peerNominatesRegularly = false
     var consent: ConsentFreshness?
@@ -98,9 +106,19 @@ struct ICEAgent: Sendable {
     /// - Parameters:
     ///   - address: where datagrams of this path are sent from; a link-local one with its interface.
     ///   - localPreference: higher is better, another one for each address (RFC 8445 5.1.2.1).
-    mutating func addLocal(path: PathID, address: SocketAddress, localPreference: UInt16, at now: Instant) {
+    mutating func addLocal(
+        path: PathID, address: SocketAddress, localPreference: UInt16, kind: ICELocalBase.Kind = .host, at now: Instant
+    ) {
         guard phase != .ended else { return }
-        if !checklist.addBase(path, address, localPreference) { statistics.overLimit += 1 }
+        if !checklist.addBase(path, address, localPreference, kind: kind) { statistics.overLimit += 1 }
+        lastBaseAt = now
+        settle(at: now)
+    }
+
+    /// Whether a connection or a relay is still being opened.
+    mutating func expectPaths(_ expects: Bool, at now: Instant) {
+        guard expectsPaths != expects, phase != .ended else { return }
+        expectsPaths = expects
         settle(at: now)
     }
 
@@ -108,6 +126,7 @@ struct ICEAgent: Sendable {
     mutating func removeLocal(path: PathID, at now: Instant) {
         guard phase != .ended else { return }
         checklist.removeBase(path)
+        reflexive.removeAll { $0.path == path }
         earlyChecks.removeAll { $0.route.path == path }
         triggered.removeAll { checklist.index($0) == nil }
         replaceLostPair(at: now)
@@ -204,15 +223,6 @@ struct ICEAgent: Sendable {
     /// The next event in the order they happened; call until nil.
     mutating func nextEvent() -> ICEEvent? {
         events.isEmpty ? nil : events.removeFirst()
-    }
-
-    /// One host candidate for each path, for the local description.
-    var localCandidates: [Candidate] {
-        checklist.bases.map { base in
-            Candidate(
-                foundation: String(base.foundation), transport: .udp, priority: base.priority, address: base.address,
-                kind: .host, related: nil)
-        }
     }
 
     /// Where datagrams go, once a pair is selected.

@@ -20,6 +20,7 @@ enum ICEFailure: Error, Equatable, Sendable {
     case noAnswer
     case notNominated
     case consentLost
+    case notFollowed
 }
 
 extension ICEFailure: CustomStringConvertible {
@@ -35,6 +36,8 @@ extension ICEFailure: CustomStringConvertible {
             "A path was found, but the other side did not choose one in time."
         case .consentLost:
             "The other side has not answered for 30 seconds."
+        case .notFollowed:
+            "The network changed, and the other side did not follow to the new one."
         }
     }
 }

@@ -8,17 +8,20 @@ internal import Glibc
 struct NetworkThread: ~Copyable {
     private let runtime: VoiceRuntime
     private let pulse: Pulse
-    private var engine: VoiceEngine
-    private var sink: NetworkSink
+    var engine: VoiceEngine
+    var sink: NetworkSink
     private let poll: Int32
     private var delay = SoundDelay()
     private var lastPath: UInt16 = 0
-    /// An offer that waits for the first network address.
-    private var waitingOffer: (until: Instant, reply: Reply<String>)?
-    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
+    private var names = ServerNames()
+    private var waitingOffer: WaitingOffer?
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
     private let ready = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 16)
 
     private static let mailboxTag = UInt64.max
+    private static let changesTag = UInt64.max - 1
+    /// Where the kernel tells of new and lost addresses; nil where it does not, and they are only looked for at an offer.
+    private let changes = try? AddressWatch()
 
     /// What the libraries do once in a process is done before the first press: libsrtp2 is started and kept so, and OpenSSL has
     /// set up one association, which cost milliseconds the first time.
@@ -37,6 +40,9 @@ struct NetworkThread: ~Copyable {
             var thread = NetworkThread(runtime, side: side, pulse: pulse, identity: identity, poll: poll)
             try thread.watch(
                 runtime.mailbox.wakeDescriptor, tag: Self.mailboxTag, events: EPOLLIN.rawValue | EPOLLET.rawValue)
+            if let changes = thread.changes {
+                try thread.watch(changes.descriptor, tag: Self.changesTag, events: EPOLLIN.rawValue)
+            }
             thread.renewPaths()
             thread.loop()
             if thread.delay.count > 0 {
@@ -56,7 +62,7 @@ struct NetworkThread: ~Copyable {
         self.runtime = runtime
         self.pulse = pulse
         self.poll = poll
-        sink = NetworkSink(runtime)
+        sink = NetworkSink(runtime, poll: poll)
         engine = VoiceEngine(
             side: side, identity: identity, channel: side == .offering ? runtime.configuration.channel : nil,
             turns: runtime.isProvider ? nil : TurnTaking(isByButton: runtime.configuration.takesTurnsByMuting),
@@ -76,7 +82,17 @@ struct NetworkThread: ~Copyable {
             for index in 0..<count {
                 let tag = ready[index].data.u64
                 if tag == Self.mailboxTag { continue }
-                receive(PathID(rawValue: UInt16(truncatingIfNeeded: tag)))
+                if tag == Self.changesTag {
+                    changes?.drain(with: buffer)
+                    renewPaths()
+                    continue
+                }
+                let path = PathID(rawValue: UInt16(truncatingIfNeeded: tag))
+                if let connection = sink.connection(path) {
+                    serve(connection, path, at: .now)
+                } else {
+                    receive(path)
+                }
             }
             sendMicrophone()
             obeyCommands()
@@ -85,6 +101,7 @@ struct NetworkThread: ~Copyable {
             if let deadline = engine.deadline, deadline.at <= now {
                 engine.handle(.timeout, at: now, into: &sink)
             }
+            tendConnections()
         }
     }
 
@@ -94,7 +111,7 @@ struct NetworkThread: ~Copyable {
         let now = Instant.now
         var until = now + Pulse.longestRest
         if let deadline = engine.deadline { until = min(until, deadline.at) }
-        if let offer = waitingOffer { until = min(until, min(offer.until, now + .milliseconds(200))) }
+        if let offer = waitingOffer { until = min(until, min(offer.until, now + .milliseconds(50))) }
         let nanoseconds = max(0, until.nanoseconds &- now.nanoseconds)
         var timeout = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
@@ -126,9 +143,15 @@ struct NetworkThread: ~Copyable {
             switch command {
             case .offer(let timeout, let reply):
                 renewPaths()
-                waitingOffer = (now + timeout, reply)
-            case .accept(let answer, let reply):
+                learn(runtime.configuration.iceServers, at: now)
+                engine.handle(.gather(within: timeout), at: now, into: &sink)
+                waitingOffer = WaitingOffer(
+                    until: now + timeout, namesUntil: now + min(timeout, .seconds(1)), reply: reply)
+            case .accept(let answer, let servers, let reply):
                 reply.give(accept(answer, at: now))
+                learn(servers, at: now)
+            case .found(let host, let addresses):
+                for server in names.found(host, addresses) { engine.handle(.server(server), at: now, into: &sink) }
             case .answer(let offer, let reply):
                 renewPaths()
                 reply.give(self.answer(offer, at: now))
@@ -165,16 +188,26 @@ struct NetworkThread: ~Copyable {
     private mutating func offerIfPossible() {
         guard let waiting = waitingOffer else { return }
         if sink.sockets.isEmpty { renewPaths() }
+        let now = Instant.now
         if !sink.sockets.isEmpty {
+            guard !engine.isGathering(at: now), names.pending.isEmpty || now >= waiting.namesUntil else { return }
             waitingOffer = nil
             waiting.reply.give(.success(engine.offer()))
-        } else if Instant.now >= waiting.until {
+        } else if now >= waiting.until {
             waitingOffer = nil
             waiting.reply.give(
                 .failure(
                     PBVoiceError(
                         .noNetwork, "No network interface is up with an address; look at the cable or the wireless.")))
         }
+    }
+
+    /// Servers whose addresses are known are used at once, the others as soon as their names are looked up.
+    private mutating func learn(_ servers: [ICEServer], at now: Instant) {
+        let (hosts, ready) = names.add(servers)
+        for server in ready { engine.handle(.server(server), at: now, into: &sink) }
+        let mailbox = runtime.mailbox
+        for host in hosts { NameLookup.start(host) { mailbox.post(.found(host: host, $0)) } }
     }
 
     /// Opens a socket on each address that is new and closes those whose address is gone.
@@ -213,86 +246,22 @@ struct NetworkThread: ~Copyable {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec) - .nanoseconds(Instant.now.nanoseconds)
     }
 
+    /// An offer that waits for the first network address, and for the servers' answers.
+    private struct WaitingOffer {
+        var until: Instant
+        /// How long it waits for names that are being looked up.
+        var namesUntil: Instant
+        var reply: Reply<String>
+    }
+
     private static func refuseAll(_ runtime: VoiceRuntime, _ error: PBVoiceError) {
         while let command = runtime.mailbox.next() {
             switch command {
             case .offer(_, let reply): reply.give(.failure(error))
-            case .accept(_, let reply): reply.give(.failure(error))
+            case .accept(_, _, let reply): reply.give(.failure(error))
             case .answer(_, let reply): reply.give(.failure(error))
-            case .message, .gate, .interrupt, .text, .close: break
+            case .found, .message, .gate, .interrupt, .text, .close: break
             }
-        }
-    }
-}
-
-/// Where the engine's effects go: sockets, the speaker's queue, the event queue.
-struct NetworkSink: EngineSink, ~Copyable {
-    private let runtime: VoiceRuntime
-    var sockets: [(path: PathID, socket: UDPSocket)] = []
-
-    init(_ runtime: VoiceRuntime) {
-        self.runtime = runtime
-    }
-
-    func socket(_ path: PathID) -> UDPSocket? {
-        for entry in sockets where entry.path == path { return entry.socket }
-        return nil
-    }
-
-    mutating func remove(_ path: PathID) {
-        sockets.removeAll { $0.path == path }
-    }
-
-    mutating func send(_ datagram: UnsafeRawBufferPointer, to route: Route) {
-        _ = socket(route.path)?.send(datagram, to: route.remote)
-    }
-
-    mutating func play(_ payload: UnsafeRawBufferPointer, _ header: RTPHeader, arrivedAt: Instant) {
-        runtime.speaker.push(
-            SpeakerPacket(
-                sequenceNumber: header.sequenceNumber, timestamp: header.timestamp, ssrc: header.ssrc,
-                arrivedAt: arrivedAt), payload)
-    }
-
-    mutating func report(_ event: EngineEvent) {
-        switch event {
-        case .connected:
-            runtime.isLive.store(true, ordering: .releasing)
-            runtime.events.push(.state(.connected))
-        case .disconnected:
-            runtime.events.push(.state(.disconnected))
-        case .failed(let reason):
-            runtime.isLive.store(false, ordering: .releasing)
-            runtime.events.push(.error(PBVoiceError(.unreachable, reason)))
-            runtime.events.push(.state(.failed))
-        case .closedByPeer:
-            runtime.isLive.store(false, ordering: .releasing)
-            runtime.events.push(.state(.closed))
-        case .provider(let message): tell(message)
-        case .channelOpened(let label): runtime.events.push(.channelOpened(label: label))
-        case .channelClosed(let label): runtime.events.push(.channelClosed(label: label))
-        case .message(let label, let isText, let bytes):
-            runtime.events.push(.message(label: label, isText: isText, bytes: bytes))
-        case .messageRefused(let label, let error):
-            runtime.events.push(.messageRefused(label: label, reason: "\(error)"))
-        case .senderReport:
-            break
-        }
-    }
-}
-
-extension NetworkSink {
-    /// The provider's word goes to the face; what it takes back is not played.
-    private func tell(_ message: ProviderMessage) {
-        switch message {
-        case .event(let event):
-            if event == .outputCleared { runtime.isFlushWanted.store(true, ordering: .releasing) }
-            runtime.events.push(.event(event))
-        case .error(let error):
-            runtime.events.push(
-                .error(PBVoiceError(.providerError, "The provider says: \(error.message) (\(error.code))")))
-        case .sessionEnded(let isExpiry): runtime.events.push(.event(.sessionOver(isExpiry: isExpiry)))
-        case .unreadable: break
         }
     }
 }

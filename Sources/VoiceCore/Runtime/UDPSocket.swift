@@ -57,7 +57,7 @@ final class UDPSocket {
     }
 
     /// Expedited forwarding for interactive voice (RFC 8837 5); a network that ignores it does no harm.
-    private static func markAsVoice(_ descriptor: Int32, isIPv6: Bool) {
+    static func markAsVoice(_ descriptor: Int32, isIPv6: Bool) {
         var trafficClass: Int32 = 46 << 2
         let (level, name) = isIPv6 ? (Int32(IPPROTO_IPV6), IPV6_TCLASS) : (Int32(IPPROTO_IP), IP_TOS)
         setsockopt(descriptor, level, name, &trafficClass, socklen_t(MemoryLayout<Int32>.size))
@@ -70,6 +70,21 @@ final class UDPSocket {
 }
 
 extension SocketAddress {
+    /// nil for a family other than IPv4 and IPv6.
+    init?(_ address: UnsafePointer<sockaddr>) {
+        let size: Int
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET: size = MemoryLayout<sockaddr_in>.size
+        case AF_INET6: size = MemoryLayout<sockaddr_in6>.size
+        default: return nil
+        }
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: size))
+        }
+        self.init(storage)
+    }
+
     /// nil for a family other than IPv4 and IPv6.
     init?(_ storage: sockaddr_storage) {
         var storage = storage

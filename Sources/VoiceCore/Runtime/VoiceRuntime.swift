@@ -66,8 +66,9 @@ final class VoiceRuntime: Sendable {
         try await ask { reply in mailbox.post(.offer(timeout: timeout, reply)) }
     }
 
-    func accept(answer: String) async throws(PBVoiceError) {
-        try await ask { reply in mailbox.post(.accept(answer: answer, reply)) }
+    /// - Parameter servers: those that came with the answer.
+    func accept(answer: String, servers: [ICEServer]) async throws(PBVoiceError) {
+        try await ask { reply in mailbox.post(.accept(answer: answer, servers: servers, reply)) }
     }
 
     func answer(offer: String) async throws(PBVoiceError) -> String {
@@ -123,12 +124,14 @@ final class VoiceRuntime: Sendable {
 /// What the network thread can be told.
 enum NetworkCommand: Sendable {
     case offer(timeout: Duration, Reply<String>)
-    case accept(answer: String, Reply<Void>)
+    case accept(answer: String, servers: [ICEServer], Reply<Void>)
     case answer(offer: String, Reply<String>)
     case gate(isOpen: Bool)
     case interrupt
     case text([UInt8])
     case message(label: String, isText: Bool, bytes: [UInt8])
+    /// A server's name was looked up.
+    case found(host: String, [IPAddress])
     case close
 }
 

@@ -1,7 +1,7 @@
 /// The attribute types of RFC 8489 18.3 and RFC 8445 20.1 that a connectivity check may carry.
 ///
-/// REALM, NONCE, PASSWORD-ALGORITHM and USERHASH are not among them: they belong to the long-term credentials of TURN, and
-/// in a check they are unknown as RFC 8489 14 has it.
+/// REALM, NONCE, PASSWORD-ALGORITHM and USERHASH are not among them: they belong to the long-term credentials of TURN
+/// (`TURNAttribute`), and in a check they are unknown as RFC 8489 14 has it.
 enum STUNAttribute {
     static let mappedAddress: UInt16 = 0x0001
     static let username: UInt16 = 0x0006

@@ -130,7 +130,7 @@ struct STUNMessage {
                 let tieBreaker = try reader.uint64()
                 if role == nil { role = .controlled(tieBreaker: tieBreaker) }
             case STUNAttribute.xorMappedAddress:
-                let address = try xorMappedAddress(&reader)
+                let address = try xorAddress(&reader, of: attribute)
                 if mappedAddress == nil { mappedAddress = address }
             case STUNAttribute.errorCode:
                 try reader.skip(2)
@@ -167,8 +167,8 @@ struct STUNMessage {
         hasFingerprint = true
     }
 
-    /// RFC 8489 14.2.
-    private func xorMappedAddress(_ reader: inout ByteReader) throws -> SocketAddress {
+    /// Reads an address that is xored with the cookie and the transaction (RFC 8489 14.2).
+    func xorAddress(_ reader: inout ByteReader, of attribute: UInt16) throws -> SocketAddress {
         try reader.skip(1)
         let family = try reader.uint8()
         let port = try reader.uint16() ^ UInt16(truncatingIfNeeded: STUNHeader.magicCookie >> 16)
@@ -180,7 +180,7 @@ struct STUNMessage {
             return SocketAddress(
                 ip: .v6(high: try reader.uint64() ^ mask.high, low: try reader.uint64() ^ mask.low), port: port)
         default:
-            throw STUNError.malformedAttribute(STUNAttribute.xorMappedAddress)
+            throw STUNError.malformedAttribute(attribute)
         }
     }
 }

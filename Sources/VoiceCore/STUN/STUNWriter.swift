@@ -45,16 +45,21 @@ struct STUNWriter {
     }
 
     mutating func xorMappedAddress(_ address: SocketAddress) {
+        xorAddress(STUNAttribute.xorMappedAddress, address)
+    }
+
+    /// An address xored with the cookie and the transaction (RFC 8489 14.2), under any type.
+    mutating func xorAddress(_ type: UInt16, _ address: SocketAddress) {
         let port = address.port ^ UInt16(truncatingIfNeeded: STUNHeader.magicCookie >> 16)
         switch address.ip {
         case .v4(let bits):
-            attribute(STUNAttribute.xorMappedAddress, byteCount: 8)
+            attribute(type, byteCount: 8)
             writer.uint16(1)
             writer.uint16(port)
             writer.uint32(bits ^ STUNHeader.magicCookie)
         case .v6(let high, let low, _):
             let mask = transaction.addressMask
-            attribute(STUNAttribute.xorMappedAddress, byteCount: 20)
+            attribute(type, byteCount: 20)
             writer.uint16(2)
             writer.uint16(port)
             writer.uint64(high ^ mask.high)
@@ -83,6 +88,27 @@ struct STUNWriter {
         attribute(type, byteCount: value.count)
         writer.bytes(value)
         pad(value.count)
+    }
+
+    /// An attribute of any type, padded to 4 bytes.
+    mutating func attribute(_ type: UInt16, _ value: UnsafeRawBufferPointer) {
+        attribute(type, byteCount: value.count)
+        writer.bytes(value)
+        pad(value.count)
+    }
+
+    mutating func attribute(_ type: UInt16, _ value: UInt32) {
+        attribute(type, byteCount: 4)
+        writer.uint32(value)
+    }
+
+    /// Adds MESSAGE-INTEGRITY-SHA256 made with `key` (RFC 8489 14.6), then FINGERPRINT.
+    /// - Returns: the message's byte count, or nil where the buffer is too small.
+    mutating func finish(sha256 key: STUNLongTermKey) -> Int? {
+        setLength(adding: 36)
+        let tag = key.sha256Tag(of: writer.written, withLength: length(adding: 36))
+        attribute(STUNAttribute.messageIntegritySHA256, tag)
+        return finish(key: nil)
     }
 
     /// Adds MESSAGE-INTEGRITY made with `key`, then FINGERPRINT.

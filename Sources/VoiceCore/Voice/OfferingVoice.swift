@@ -39,7 +39,7 @@ package final class OfferingVoice: Sendable {
     /// Sets the answer; once only.
     /// - Throws: `invalidAnswer` where it cannot be used, `cancelled` where the voice is closed.
     package func accept(answer: String) async throws(PBVoiceError) {
-        try await runtime.accept(answer: answer)
+        try await runtime.accept(answer: answer, servers: [])
     }
 
     /// Ends it here; the other side is told. Any number of times.

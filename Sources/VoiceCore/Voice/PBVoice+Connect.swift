@@ -5,6 +5,8 @@ extension PBVoice {
     private static weak var opening: VoiceRuntime?
     /// Whether the voice that is being opened, or else the next one, is muted.
     private static var isMutedWhileConnecting = false
+    /// The servers that the backend named last.
+    private static var learnt: [ICEServer] = []
     /// One voice at a time holds the host's device.
     private static let soundLease = SoundLease()
 
@@ -113,7 +115,8 @@ extension PBVoice {
             let offer = try await runtime.offer(timeout: iceTimeout)
             let started = try await ask { try await start(offer) }
             if Task.isCancelled { throw VoiceRuntime.closedError }
-            try await runtime.accept(answer: started.sdp)
+            if !started.iceServers.isEmpty { learnt = started.iceServers }
+            try await runtime.accept(answer: started.sdp, servers: started.iceServers)
             if Task.isCancelled { throw VoiceRuntime.closedError }
             return .success(started)
         } catch {
@@ -162,6 +165,8 @@ extension PBVoice {
 
     private static func makeRuntime(_ side: VoiceSide) throws(PBVoiceError) -> VoiceRuntime {
         let onDiagnostic = onDiagnostic
+        var configuration = configuration
+        configuration.iceServers += learnt
         return try VoiceRuntime(side: side, configuration: configuration) { onDiagnostic?($0) }
     }
 }

@@ -16,6 +16,8 @@ public struct PBVoiceError: Error, Sendable, CustomStringConvertible {
         case noNetwork = "no_network"
         /// No path, no DTLS, a wrong fingerprint, or consent ran out.
         case unreachable
+        /// Nothing at all came back over UDP, and there was no other way.
+        case udpBlocked = "udp_blocked"
         /// The provider's word that something went wrong in the voice; the voice may go on.
         case providerError = "provider_error"
         /// The host made a mistake: no `PBVoice.audioDevice`, or a setting out of range.

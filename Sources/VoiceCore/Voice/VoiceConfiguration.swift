@@ -10,6 +10,8 @@ public struct VoiceConfiguration: Sendable {
     public var interfaces: Set<String>?
     /// Whether loopback addresses are offered as well, for a provider on the same machine.
     public var offersLoopback = false
+    /// The STUN and TURN servers to use, if the network needs any.
+    public var iceServers: [ICEServer] = []
 
     /// The name of the data channel that is opened to the provider; nil: none is.
     public var channel: String? = "oai-events"

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Support
 @testable import VoiceCore
 
 @Suite struct ChecklistTests {

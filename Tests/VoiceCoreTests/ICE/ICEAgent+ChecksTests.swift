@@ -10,14 +10,17 @@ import Testing
     private func unanswered(
         _ candidates: [Candidate], for duration: Duration
     ) -> [(after: Duration, port: UInt16, bytes: [UInt8])] {
-        let network = ICENetwork(seed: 1)
+        let network = VirtualNetwork(seed: 1)
         let node = ICENode(isControlling: true, seed: 1, addresses: ["192.0.2.1:5000"], at: network.now)
         network.add(node)
         let start = network.now
         var sent: [(after: Duration, port: UInt16, bytes: [UInt8])] = []
-        network.onSend = { bytes, _, to in sent.append((network.now - start, to.port, bytes)) }
+        network.tamper = { bytes, _, to in
+            sent.append((network.now - start, to.port, bytes))
+            return bytes
+        }
         node.agent.setRemote(peer, isLite: false, candidates: candidates, at: network.now)
-        network.run(for: duration)
+        network.run(duration)
         return sent
     }
 
@@ -28,16 +31,17 @@ import Testing
         #expect(sent.map(\.after) == (0..<5).map { .milliseconds($0 * 5) })
     }
 
-    @Test func aCheckIsRepeatedSixTimesEachTimeTwiceAsLate() {
-        let sent = unanswered([.host("198.51.100.1:100")], for: .seconds(7))
-        #expect(sent.map(\.after) == [0, 100, 300, 700, 1500, 3100, 6300].map { .milliseconds($0) })
+    @Test func aCheckIsRepeatedFourTimesEachTimeTwiceAsLate() {
+        let sent = unanswered([.host("198.51.100.1:100")], for: .milliseconds(2_299))
+        #expect(sent.map(\.after) == [0, 100, 300, 700, 1500].map { .milliseconds($0) })
         #expect(Set(sent.map(\.bytes)).count == 1)
     }
 
     @Test func whatWasNeverAnsweredIsCheckedAnewWhileThereIsNoPath() {
         let sent = unanswered([.host("198.51.100.1:100")], for: .seconds(29))
+        // Five sends take 2.3 s, and after 9 s without a sign of the other side it is over.
         #expect(Set(sent.map(\.bytes)).count == 4)
-        #expect(sent.count == 27)
+        #expect(sent.count == 20)
     }
 
     @Test func aCheckSaysWhatRFC8445Asks() throws {
@@ -68,11 +72,11 @@ import Testing
         let session = ICESession(
             seed: 2, answererIsLite: true,
             answererAddresses: (0..<20).map { "198.51.100.1:\(6000 + $0)" })
-        session.network.link = { _, _ in ICENetwork.Link(delay: .milliseconds(1)) }
+        session.network.linkBetween = { _, _ in VirtualNetwork.Link(delay: .milliseconds(1)) }
         session.signal()
         #expect(session.connect())
         let before = session.offerer.agent.statistics.checksSent
-        session.network.run(for: .seconds(3))
+        session.network.run(.seconds(3))
         #expect(session.offerer.agent.statistics.checksSent == before)
         #expect(before < 5)
     }

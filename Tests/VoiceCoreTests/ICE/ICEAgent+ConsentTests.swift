@@ -10,8 +10,8 @@ import Testing
     /// An agent connected to an ice-lite stub, which from then on answers as told: with the number of the request, from 0.
     private func connected(
         seed: UInt64 = 1, answers: @escaping (Int) -> Bool
-    ) throws -> (network: ICENetwork, node: ICENode, requests: () -> [(at: Instant, bytes: [UInt8])]) {
-        let network = ICENetwork(seed: seed)
+    ) throws -> (network: VirtualNetwork, node: ICENode, requests: () -> [(at: Instant, bytes: [UInt8])]) {
+        let network = VirtualNetwork(seed: seed)
         let node = ICENode(isControlling: true, seed: seed, addresses: ["192.0.2.1:5000"], at: network.now)
         network.add(node)
         let log = RequestLog()
@@ -25,7 +25,7 @@ import Testing
         node.agent.setRemote(
             ICECredentials(fragment: "peer", password: password), isLite: true, candidates: [.host("\(provider)")],
             at: network.now)
-        network.run(for: .seconds(1)) { node.isConnected }
+        network.run(until: { node.isConnected }, within: .seconds(1))
         try #require(node.isConnected)
         return (network, node, { log.requests })
     }
@@ -37,7 +37,7 @@ import Testing
     @Test func checksGoOutEach4To4Point8SecondsWithAFreshTransactionAndTheNomination() throws {
         let (network, _, requests) = try connected { _ in true }
         let start = network.now
-        network.run(for: .seconds(600))
+        network.run(.seconds(600))
         let times = [start] + requests().map { $0.at }
         let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
         #expect(gaps.count > 120)
@@ -57,7 +57,7 @@ import Testing
 
     @Test func silenceIsADisconnectionAfter5SecondsAndTheEndAfter30() throws {
         let (network, node, _) = try connected { $0 < 2 }
-        network.run(for: .seconds(60))
+        network.run(.seconds(60))
         // The two answered checks were the last signs of life.
         let answered = try #require(node.time(of: .disconnected)) - .seconds(5)
         #expect(node.events.suffix(2).map(\.event) == [.disconnected, .failed(.consentLost)])
@@ -69,17 +69,17 @@ import Testing
 
     @Test func theNextAnswerRecovers() throws {
         let (network, node, requests) = try connected { $0 < 1 || $0 > 3 }
-        network.run(for: .seconds(40))
+        network.run(.seconds(40))
         #expect(node.events.suffix(2).map(\.event) == [.disconnected, .recovered])
         let fifth = try #require(requests().dropFirst(4).first).at
         #expect(node.time(of: .recovered) == fifth + .milliseconds(10))
-        network.run(for: .seconds(60))
+        network.run(.seconds(60))
         #expect(node.failure == nil)
     }
 
     @Test func aLitePeerThatLosesOneReplyInThreeIsNeverGivenUp() throws {
         let (network, node, requests) = try connected { $0 % 3 != 2 }
-        network.run(for: .seconds(3600))
+        network.run(.seconds(3600))
         #expect(node.failure == nil)
         #expect(node.isConnected)
         #expect(requests().count > 700)
@@ -88,14 +88,14 @@ import Testing
 
     @Test func withoutLossAnHourPassesWithoutAnEvent() throws {
         let (network, node, _) = try connected { _ in true }
-        network.link = { _, _ in ICENetwork.Link(delay: .milliseconds(80)) }
+        network.linkBetween = { _, _ in VirtualNetwork.Link(delay: .milliseconds(80)) }
         let before = node.events.count
-        network.run(for: .seconds(3600))
+        network.run(.seconds(3600))
         #expect(node.events.count == before)
     }
 
     @Test func errorsAreNoConsent() throws {
-        let network = ICENetwork(seed: 1)
+        let network = VirtualNetwork(seed: 1)
         let node = ICENode(isControlling: true, seed: 1, addresses: ["192.0.2.1:5000"], at: network.now)
         network.add(node)
         network.addStub(at: provider) { [password] bytes, source in
@@ -111,7 +111,7 @@ import Testing
         node.agent.setRemote(
             ICECredentials(fragment: "peer", password: password), isLite: true, candidates: [.host("\(provider)")],
             at: network.now)
-        network.run(for: .seconds(60))
+        network.run(.seconds(60))
         #expect(node.failure == .consentLost)
         #expect(node.agent.statistics.refusals >= 6)
     }
@@ -119,10 +119,10 @@ import Testing
     @Test func anAnswerThatIsTwoChecksLateStillCounts() throws {
         let (network, node, _) = try connected { _ in true }
         // Each answer takes 9 s: always for an earlier check than the last.
-        network.link = { from, _ in
-            ICENetwork.Link(delay: from == SocketAddress("203.0.113.1:1").ip ? .seconds(9) : .zero)
+        network.linkBetween = { from, _ in
+            VirtualNetwork.Link(delay: from == SocketAddress("203.0.113.1:1").ip ? .seconds(9) : .zero)
         }
-        network.run(for: .seconds(300))
+        network.run(.seconds(300))
         #expect(node.failure == nil)
         #expect(node.isConnected)
     }
@@ -131,29 +131,29 @@ import Testing
         let session = ICESession(seed: 1)
         session.signal()
         #expect(session.connect())
-        session.network.run(for: .seconds(20))
+        session.network.run(.seconds(20))
         #expect(session.answerer.agent.statistics.consentChecksSent >= 4)
-        session.network.link = { from, _ in
-            ICENetwork.Link(isBlocked: from == SocketAddress("192.0.2.1:1").ip)
+        session.network.linkBetween = { from, _ in
+            VirtualNetwork.Link(isBlocked: from == SocketAddress("192.0.2.1:1").ip)
         }
-        session.network.run(for: .seconds(40))
+        session.network.run(.seconds(40))
         #expect(session.offerer.failure == .consentLost)
         #expect(session.answerer.failure == .consentLost)
     }
 
     @Test func aPathThatGoesIsReplacedByTheNextValidOne() {
         let session = ICESession(seed: 7, offererAddresses: ["192.0.2.1:1", "192.0.2.2:2"])
-        session.network.link = { from, to in
+        session.network.linkBetween = { from, to in
             let slow = SocketAddress("192.0.2.2:2").ip
-            return ICENetwork.Link(delay: .milliseconds(from == slow || to == slow ? 13 : 10))
+            return VirtualNetwork.Link(delay: .milliseconds(from == slow || to == slow ? 13 : 10))
         }
         session.signal()
         #expect(session.connect())
-        session.network.run(for: .seconds(10))
+        session.network.run(.seconds(10))
         #expect(session.offerer.agent.selectedRoute?.path == PathID(rawValue: 0))
         session.offerer.agent.removeLocal(path: PathID(rawValue: 0), at: session.network.now)
         #expect(session.offerer.agent.selectedRoute?.path == PathID(rawValue: 1))
-        session.network.run(for: .seconds(60))
+        session.network.run(.seconds(60))
         #expect(session.answerer.agent.selectedRoute?.remote == SocketAddress("192.0.2.2:2"))
         #expect(session.offerer.failure == nil)
         #expect(session.answerer.failure == nil)
@@ -163,14 +163,35 @@ import Testing
         let session = ICESession(seed: 8)
         session.signal()
         #expect(session.connect())
-        session.network.run(for: .seconds(10))
+        session.network.run(.seconds(10))
         session.offerer.agent.removeLocal(path: PathID(rawValue: 0), at: session.network.now)
         #expect(session.offerer.agent.selectedRoute == nil)
-        session.network.run(for: .seconds(2))
+        session.network.run(.seconds(2))
         session.offerer.addLocal(PathID(rawValue: 5), "192.0.2.7:5", localPreference: 9, at: session.network.now)
-        session.network.run(for: .seconds(2))
+        session.network.run(.seconds(2))
         #expect(session.offerer.agent.selectedRoute?.path == PathID(rawValue: 5))
         #expect(session.answerer.agent.selectedRoute?.remote == SocketAddress("192.0.2.7:5"))
         #expect(session.offerer.events.suffix(2).map(\.event).contains(.recovered))
+    }
+
+    @Test(arguments: UInt64(1)...3)
+    func anHourBesideALitePeerThatAnswersNominationsOnlyAndLosesOneReplyInThree(seed: UInt64) {
+        let network = VirtualNetwork(seed: seed)
+        let node = ICENode(isControlling: true, seed: seed, addresses: ["192.0.2.1:5000"], at: network.now)
+        network.add(node)
+        var random = Entropy.seeded(seed)
+        network.addStub(at: provider) { [password] bytes, source in
+            let nominates = bytes.withUnsafeBytes { (try? STUNMessage(parsing: $0))?.usesCandidate ?? false }
+            guard nominates, Int.random(in: 0..<3, using: &random) != 0 else { return nil }
+            return liteAnswer(bytes, from: source, password: password)
+        }
+        node.agent.setRemote(
+            ICECredentials(fragment: "peer", password: password), isLite: true, candidates: [.host("\(provider)")],
+            at: network.now)
+        network.run(.seconds(3600))
+        #expect(node.isConnected)
+        #expect(node.failure == nil)
+        let start = node.events.first?.at
+        #expect(start.map { $0 < Instant(nanoseconds: 4_000_000_000) } == true)
     }
 }

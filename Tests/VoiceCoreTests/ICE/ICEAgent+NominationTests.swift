@@ -8,16 +8,16 @@ import Testing
     private func nominate(_ delays: [Int64], isLite: Bool) -> (address: String, after: Duration)? {
         let hosts = (0..<delays.count).map { "203.0.113.\($0 + 1):3478" }
         let session = ICESession(seed: 3, answererIsLite: isLite, answererAddresses: hosts)
-        session.network.link = { from, to in
+        session.network.linkBetween = { from, to in
             let index = hosts.firstIndex { SocketAddress($0).ip == from || SocketAddress($0).ip == to } ?? 0
-            return ICENetwork.Link(delay: .microseconds(delays[index] * 500))
+            return VirtualNetwork.Link(delay: .microseconds(delays[index] * 500))
         }
         let candidates = hosts.map { Candidate.host($0) }
         session.answerer.setRemote(session.offerer, at: session.network.now)
         session.offerer.setRemote(session.answerer, candidates: candidates, at: session.network.now)
         let start = session.network.now
         guard session.connect() else { return nil }
-        session.network.run(for: .seconds(2))
+        session.network.run(.seconds(2))
         guard session.offerer.selections.count == 1, let route = session.offerer.selections.first,
             let at = session.offerer.time(of: .selected(route))
         else { return nil }
@@ -51,9 +51,9 @@ import Testing
     @Test func aHigherPriorityWinsAmongEqualRoundTripsEvenWhereItAnswersLater() {
         let session = ICESession(
             seed: 1, answererIsLite: true, answererAddresses: ["203.0.113.1:1", "203.0.113.2:2"])
-        session.network.link = { from, to in
+        session.network.linkBetween = { from, to in
             let first = SocketAddress("203.0.113.1:1").ip
-            return ICENetwork.Link(delay: .milliseconds(from == first || to == first ? 29 : 25))
+            return VirtualNetwork.Link(delay: .milliseconds(from == first || to == first ? 29 : 25))
         }
         session.signal()
         #expect(session.connect())
@@ -63,8 +63,8 @@ import Testing
     @Test func aDeadPathOfHigherPriorityDelaysTheNominationByLittle() throws {
         let session = ICESession(
             seed: 1, answererIsLite: true, answererAddresses: ["203.0.113.1:1", "203.0.113.2:2"])
-        session.network.link = { from, to in
-            ICENetwork.Link(delay: .zero, isBlocked: to == SocketAddress("203.0.113.1:1").ip)
+        session.network.linkBetween = { from, to in
+            VirtualNetwork.Link(delay: .zero, isBlocked: to == SocketAddress("203.0.113.1:1").ip)
         }
         let start = session.network.now
         session.signal()
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func aNominationThatIsNeverAnsweredGoesToTheNextPair() {
-        let network = ICENetwork(seed: 1)
+        let network = VirtualNetwork(seed: 1)
         let node = ICENode(isControlling: true, seed: 1, addresses: ["192.0.2.1:5000"], at: network.now)
         network.add(node)
         let password = "peerpeerpeerpeerpeerpeer"
@@ -87,7 +87,7 @@ import Testing
         node.agent.setRemote(
             ICECredentials(fragment: "peer", password: password), isLite: true,
             candidates: hosts.map { .host("\($0)") }, at: network.now)
-        network.run(for: .seconds(29))
+        network.run(.seconds(29))
         #expect(node.selections.map(\.remote) == [hosts[1]])
         #expect(node.failure == nil)
     }
@@ -98,8 +98,8 @@ import Testing
     private let hosts = ["203.0.113.1:1", "203.0.113.2:2"]
 
     /// A controlled agent, and a peer whose two hosts answer checks.
-    private func controlled() -> (network: ICENetwork, node: ICENode) {
-        let network = ICENetwork(seed: 1)
+    private func controlled() -> (network: VirtualNetwork, node: ICENode) {
+        let network = VirtualNetwork(seed: 1)
         let node = ICENode(isControlling: false, seed: 1, addresses: ["192.0.2.1:5000"], at: network.now)
         network.add(node)
         let password = peer.password
@@ -113,7 +113,7 @@ import Testing
         return (network, node)
     }
 
-    private func check(_ network: ICENetwork, _ node: ICENode, from host: Int, nominates: Bool) {
+    private func check(_ network: VirtualNetwork, _ node: ICENode, from host: Int, nominates: Bool) {
         let id = STUNTransactionID(high: UInt64(network.now.nanoseconds), low: UInt32(host))
         let bytes = stunMessage(.request, id, password: node.credentials.password) { writer in
             writer.username(Array("\(node.credentials.fragment):\(peer.fragment)".utf8))
@@ -122,21 +122,21 @@ import Testing
             if nominates { writer.useCandidate() }
         }
         network.send(bytes, from: SocketAddress(hosts[host]), to: SocketAddress("192.0.2.1:5000"))
-        network.run(for: .milliseconds(100))
+        network.run(.milliseconds(100))
     }
 
     @Test func withoutANominationNothingIsSelectedAndTheEndSaysSo() {
         let (network, node) = controlled()
         check(network, node, from: 0, nominates: false)
-        network.run(for: .seconds(20))
+        network.run(.seconds(20))
         #expect(node.selections.isEmpty)
-        network.run(for: .seconds(20))
+        network.run(.seconds(20))
         #expect(node.failure == .notNominated)
     }
 
     @Test func aNominationOfAPairThatIsNotValidYetIsRemembered() {
         var isMute = true
-        let network = ICENetwork(seed: 1)
+        let network = VirtualNetwork(seed: 1)
         let node = ICENode(isControlling: false, seed: 1, addresses: ["192.0.2.1:5000"], at: network.now)
         network.add(node)
         let password = peer.password
@@ -145,10 +145,10 @@ import Testing
         }
         node.agent.setRemote(peer, isLite: false, candidates: [], at: network.now)
         check(network, node, from: 0, nominates: true)
-        network.run(for: .seconds(1))
+        network.run(.seconds(1))
         #expect(node.selections.isEmpty)
         isMute = false
-        network.run(for: .seconds(2))
+        network.run(.seconds(2))
         #expect(node.selections.map(\.remote) == [SocketAddress(hosts[0])])
     }
 

@@ -131,7 +131,7 @@ import Testing
     @Test func aPeerWithoutCandidatesIsFoundByItsEarlyChecks() {
         let session = ICESession(seed: 4)
         session.answerer.setRemote(session.offerer, at: session.network.now)
-        session.network.run(for: .milliseconds(300))
+        session.network.run(.milliseconds(300))
         session.offerer.setRemote(session.answerer, candidates: [], at: session.network.now)
         #expect(session.connect(within: .seconds(1)))
     }

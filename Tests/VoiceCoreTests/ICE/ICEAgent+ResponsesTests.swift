@@ -59,7 +59,7 @@ import Testing
         #expect(!node.agent.accepts(route))
         #expect(node.agent.statistics.asymmetricAnswers == 1)
         node.agent.handleTimeout(at: now + .seconds(11))
-        node.collectEvents(at: now)
+        node.flush(at: now)
         #expect(node.failure == .refused)
     }
 
@@ -69,10 +69,10 @@ import Testing
         #expect(node.agent.statistics.refusals == 1)
         #expect(node.agent.deadline?.at == now + .milliseconds(30) + .seconds(10))
         node.agent.handleTimeout(at: now + .seconds(9))
-        node.collectEvents(at: now)
+        node.flush(at: now)
         #expect(node.failure == nil)
         node.agent.handleTimeout(at: now + .milliseconds(10_030))
-        node.collectEvents(at: now)
+        node.flush(at: now)
         #expect(node.failure == .refused)
     }
 

@@ -13,7 +13,7 @@ import Testing
         var jitter: Duration = .zero
         var duplication = 0.0
         var answerDelay: Duration = .zero
-        var nat: ICENetwork.NAT?
+        var nat: VirtualNAT.Kind?
         var testDescription: String { name }
 
         static let all = [
@@ -46,16 +46,17 @@ import Testing
             let session = ICESession(
                 seed: seed, offererControls: situation.offererControls, answererControls: situation.answererControls,
                 answererIsLite: situation.answererIsLite)
-            session.network.link = { _, _ in
-                ICENetwork.Link(jitter: situation.jitter, loss: situation.loss, duplication: situation.duplication)
+            session.network.linkBetween = { _, _ in
+                VirtualNetwork.Link(jitter: situation.jitter, loss: situation.loss, duplication: situation.duplication)
             }
             let outside = SocketAddress("203.0.113.9:1").ip
             if let nat = situation.nat {
-                session.network.putBehindNAT(SocketAddress("192.0.2.1:5000"), kind: nat, address: outside)
+                session.network.put(
+                    SocketAddress("192.0.2.1:5000").ip, behind: VirtualNAT(nat, address: outside))
             }
             session.signal(answerAfter: situation.answerDelay)
             #expect(session.connect(), "seed \(seed)")
-            session.network.run(for: .seconds(3))
+            session.network.run(.seconds(3))
             #expect(session.offerer.agent.isControlling != session.answerer.agent.isControlling, "seed \(seed)")
             #expect(session.offerer.agent.selectedRoute == ICESession.toAnswerer)
             let seen = session.answerer.agent.selectedRoute?.remote.ip
@@ -68,7 +69,7 @@ import Testing
         let start = session.network.now
         session.signal()
         #expect(session.connect())
-        session.network.run(for: .milliseconds(100))
+        session.network.run(.milliseconds(100))
         let offerer = session.offerer
         let answerer = session.answerer
         #expect(offerer.time(of: .validPath(ICESession.toAnswerer)) == start + .milliseconds(20))
@@ -99,7 +100,7 @@ import Testing
             answererAddresses: ["[fe80::2]:5", "[2001:db8::2]:6", "198.51.100.1:7", "127.0.0.1:8"])
         session.signal()
         #expect(session.connect())
-        session.network.run(for: .seconds(1))
+        session.network.run(.seconds(1))
         let agent = session.offerer.agent
         let paths = (0..<4).map { PathID(rawValue: UInt16($0)) }
         let far = ["[fe80::2]:5", "[2001:db8::2]:6", "198.51.100.1:7", "127.0.0.1:8"].map { SocketAddress($0) }
@@ -124,10 +125,10 @@ import Testing
                 answererIsLite: isLite, offererAddresses: mine, answererAddresses: theirs)
             // Half of the combinations are blocked both ways, one never is.
             let working = [mine.randomElement(using: &random), theirs.randomElement(using: &random)]
-            var links: [[IPAddress]: ICENetwork.Link] = [:]
+            var links: [[IPAddress]: VirtualNetwork.Link] = [:]
             for a in mine {
                 for b in theirs {
-                    let link = ICENetwork.Link(
+                    let link = VirtualNetwork.Link(
                         delay: .milliseconds(Int64.random(in: 0...150, using: &random)),
                         jitter: .milliseconds(Int64.random(in: 0...60, using: &random)),
                         loss: Double.random(in: 0...0.3, using: &random),
@@ -137,7 +138,7 @@ import Testing
                     links[[SocketAddress(b).ip, SocketAddress(a).ip]] = link
                 }
             }
-            session.network.link = { links[[$0, $1]] ?? ICENetwork.Link(isBlocked: true) }
+            session.network.linkBetween = { links[[$0, $1]] ?? VirtualNetwork.Link(isBlocked: true) }
             session.signal(answerAfter: .milliseconds(Int64.random(in: 0...800, using: &random)))
             #expect(session.connect(), "seed \(seed)")
         }
@@ -157,21 +158,21 @@ import Testing
                     .host("[2001:db8::9]:1"), .host("0.0.0.0:7"), .host("224.0.0.1:7"), .host("198.51.100.1:0"),
                     .host("127.0.0.1:80"), .host("198.51.100.1:443", transport: .tcp(.passive)),
                 ], isLite: true, reason: .noUsableCandidate, limit: .seconds(3)),
-            DeadEnd(candidates: [.host("198.51.100.9:7")], isLite: false, reason: .noAnswer, limit: .seconds(30)),
-            DeadEnd(candidates: [.host("198.51.100.9:7")], isLite: true, reason: .noAnswer, limit: .seconds(30)),
+            DeadEnd(candidates: [.host("198.51.100.9:7")], isLite: false, reason: .noAnswer, limit: .seconds(9)),
+            DeadEnd(candidates: [.host("198.51.100.9:7")], isLite: true, reason: .noAnswer, limit: .seconds(9)),
         ]
     }
 
     @Test(arguments: DeadEnd.all)
     func whereThereIsNoPathTheEndComesInTimeWithAReason(deadEnd: DeadEnd) throws {
-        let network = ICENetwork(seed: 1)
+        let network = VirtualNetwork(seed: 1)
         let node = ICENode(isControlling: true, seed: 1, addresses: ["192.0.2.1:5000"], at: network.now)
         network.add(node)
         let start = network.now
         node.agent.setRemote(
             ICECredentials(fragment: "abcd", password: "0123456789012345678901"), isLite: deadEnd.isLite,
             candidates: deadEnd.candidates, at: network.now)
-        network.run(for: .seconds(60))
+        network.run(.seconds(60))
         let end = try #require(node.time(of: .failed(deadEnd.reason)))
         #expect(end - start <= deadEnd.limit)
         #expect(node.agent.deadline == nil)
@@ -187,7 +188,7 @@ import Testing
         #expect(session.offerer.agent.deadline == nil)
         #expect(!session.offerer.agent.accepts(route))
         let counted = session.offerer.agent.statistics
-        session.network.run(for: .seconds(20))
+        session.network.run(.seconds(20))
         #expect(session.offerer.agent.statistics == counted)
         #expect(session.offerer.takeTransmits().isEmpty)
     }
@@ -196,7 +197,10 @@ import Testing
         var random = Entropy.seeded(11)
         var genuine: [[UInt8]] = []
         let source = ICESession(seed: 9)
-        source.network.onSend = { bytes, _, _ in genuine.append(bytes) }
+        source.network.tamper = { bytes, _, _ in
+            genuine.append(bytes)
+            return bytes
+        }
         source.signal()
         #expect(source.connect())
 

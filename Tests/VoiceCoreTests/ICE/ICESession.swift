@@ -3,7 +3,7 @@
 
 /// Two machines on a network of their own, the first of which offers.
 struct ICESession {
-    let network: ICENetwork
+    let network: VirtualNetwork
     let offerer: ICENode
     let answerer: ICENode
 
@@ -11,7 +11,7 @@ struct ICESession {
         seed: UInt64, offererControls: Bool = true, answererControls: Bool = false, answererIsLite: Bool = false,
         offererAddresses: [String] = ["192.0.2.1:5000"], answererAddresses: [String] = ["198.51.100.1:6000"]
     ) {
-        network = ICENetwork(seed: seed)
+        network = VirtualNetwork(seed: seed)
         offerer = ICENode(
             isControlling: offererControls, seed: seed &* 2 &+ 1, addresses: offererAddresses, at: network.now)
         answerer = ICENode(
@@ -24,13 +24,13 @@ struct ICESession {
     /// The answerer has the offer at once, the offerer the answer after `delay`.
     func signal(answerAfter delay: Duration = .zero) {
         answerer.setRemote(offerer, at: network.now)
-        network.run(for: delay)
+        network.run(delay)
         offerer.setRemote(answerer, at: network.now)
     }
 
     /// Runs until both have selected a route.
     func connect(within limit: Duration = .seconds(30)) -> Bool {
-        network.run(for: limit) { offerer.isConnected && answerer.isConnected }
+        network.run(until: { offerer.isConnected && answerer.isConnected }, within: limit)
         return offerer.isConnected && answerer.isConnected
     }
 

@@ -59,7 +59,7 @@ import Testing
             offered: { PBStartedVoice(id: "voice-1", sdp: try await far.offer(timeout: .seconds(10))) },
             answer: { started, sdp in
                 answered.append(started.id)
-                try await far.accept(answer: sdp)
+                try await far.accept(answer: sdp, servers: [])
             })
         #expect(voice.id == "voice-1")
         #expect(answered == ["voice-1"])

@@ -10,6 +10,7 @@
 #include <openssl/srtp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 #include <stdint.h>
 #include <sys/time.h>
 
@@ -18,6 +19,14 @@
 static inline int talkpost_ssl_ctx_set_dtls12_only(SSL_CTX *context) {
     return SSL_CTX_set_min_proto_version(context, DTLS1_2_VERSION) == 1 &&
            SSL_CTX_set_max_proto_version(context, DTLS1_2_VERSION) == 1;
+}
+
+static inline int talkpost_ssl_ctx_set_tls12_at_least(SSL_CTX *context) {
+    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1;
+}
+
+static inline int talkpost_ssl_set_server_name(SSL *ssl, const char *name) {
+    return SSL_set_tlsext_host_name(ssl, name) == 1;
 }
 
 static inline int talkpost_ssl_ctx_set_groups(SSL_CTX *context, const char *list) {

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import Support
+@testable import VoiceCore
+
+/// What happens to a voice over time and distance: how long it takes to connect, and how it gets over a change of network.
+@Suite struct JourneyTests {
+    private static let second = SocketAddress("192.0.2.77", 5_001)
+
+    /// Round trips from the press to connected, the backend as far away as the provider.
+    private func roundTrips(_ milliseconds: Int, withSTUN: Bool, seed: UInt64) throws -> Double {
+        let server = VirtualServer(SocketAddress("203.0.113.50", 3_478))
+        let call = try VirtualCall(
+            seed: seed, kioskAddresses: [SocketAddress("10.0.0.5", 5_000)],
+            servers: withSTUN ? [server.asServer(.reflection)] : [])
+        call.network.add(server)
+        call.network.put(
+            SocketAddress("10.0.0.5", 1).ip,
+            behind: VirtualNAT(.portRestricted, address: SocketAddress("203.0.113.1", 1).ip))
+        let roundTrip = Duration.milliseconds(milliseconds)
+        call.network.link.delay = roundTrip / 2
+        let press = call.network.now
+        let offer = call.kiosk.gatheredOffer()
+        call.network.run(roundTrip / 2)
+        let answer = try call.provider.answer(offer, at: call.network.now)
+        call.network.run(roundTrip / 2)
+        try call.kiosk.accept(answer, at: call.network.now)
+        try #require(call.network.run(until: { call.kiosk.isConnected }, within: .seconds(10)))
+        return (call.network.now - press).inSeconds / roundTrip.inSeconds
+    }
+
+    @Test func connectingTakesFourRoundTripsFromThePressAtMost() throws {
+        var table = "round trip, ms | from press to connected, round trips | with STUN\n"
+        for milliseconds in [50, 100, 200] {
+            let plain = try roundTrips(milliseconds, withSTUN: false, seed: 1)
+            let withSTUN = try roundTrips(milliseconds, withSTUN: true, seed: 2)
+            table += "\(milliseconds) | \(plain) | \(withSTUN)\n"
+            #expect(plain <= 4)
+            // Asking how we look from outside is a round trip of its own; then the pace between two checks (5 ms), because the private
+            // candidate is checked too, and the step of 1 ms in which the gathering is watched here.
+            #expect(withSTUN <= plain + 1 + 6.0 / Double(milliseconds) + 0.001)
+        }
+        print(table)
+    }
+
+    @Test func aVoiceMovesToANewNetworkWhenTheOldOneIsGone() throws {
+        let call = try VirtualCall(seed: 30)
+        try call.connect()
+        call.kiosk.closePath(0, at: call.network.now)
+        call.network.run(.seconds(1))
+        call.kiosk.openPath(Self.second, at: call.network.now)
+        call.network.run(.seconds(1))
+        #expect(call.kiosk.isConnected)
+        call.speakBothWays(for: .seconds(1))
+        #expect(call.kiosk.played.count == 50)
+        #expect(call.provider.played.count == 50)
+    }
+
+    @Test func aVoiceMovesToTheOtherNetworkWhenItsOwnFallsSilent() throws {
+        let call = try VirtualCall(seed: 31)
+        try call.connect()
+        call.kiosk.openPath(Self.second, at: call.network.now)
+        call.network.run(.seconds(3))
+        call.network.linkBetween = { from, to in
+            VirtualNetwork.Link(isBlocked: [from, to].contains(VirtualCall.kioskAddress.ip))
+        }
+        let cutAt = call.network.now
+        call.network.run(until: { call.kiosk.phase == .disconnected }, within: .seconds(10))
+        call.network.run(until: { call.kiosk.isConnected }, within: .seconds(10))
+        #expect(call.kiosk.isConnected)
+        #expect(call.network.now - cutAt <= .seconds(6))
+        call.speakBothWays(for: .seconds(1))
+        #expect(call.kiosk.played.count == 50)
+        #expect(call.provider.played.count == 50)
+    }
+
+    @Test func whereTheOtherSideDoesNotFollowTheVoiceEndsSoon() throws {
+        let call = try VirtualCall(seed: 32)
+        try call.connect()
+        call.network.linkBetween = { from, to in
+            VirtualNetwork.Link(isBlocked: [from, to].contains(Self.second.ip))
+        }
+        call.kiosk.closePath(0, at: call.network.now)
+        call.kiosk.openPath(Self.second, at: call.network.now)
+        let movedAt = call.network.now
+        call.network.run(until: { call.kiosk.hasEnded }, within: .seconds(30))
+        #expect(call.network.now - movedAt <= .seconds(6))
+        guard case .failed(let sentence) = call.kiosk.events.last else {
+            Issue.record("\(call.kiosk.events)")
+            return
+        }
+        #expect(sentence.contains("did not follow"))
+    }
+
+    @Test func twoHomesBehindOneProvidersNATMeetWhereItTurnsThemAround() throws {
+        let server = VirtualServer(SocketAddress("203.0.113.50", 3_478))
+        let kiosk = SocketAddress("10.0.0.5", 5_000)
+        let provider = SocketAddress("10.0.9.9", 6_000)
+        let call = try VirtualCall(
+            seed: 33, kioskAddresses: [kiosk], providerAddresses: [provider], servers: [server.asServer(.reflection)])
+        call.network.add(server)
+        let carrier = VirtualNAT(.fullCone, address: SocketAddress("203.0.113.1", 1).ip, hairpins: true)
+        for (inside, home) in [(kiosk, "100.64.0.1"), (provider, "100.64.0.2")] {
+            let home = SocketAddress(home, 1).ip
+            call.network.put(inside.ip, behind: VirtualNAT(.portRestricted, address: home))
+            call.network.put(home, behind: carrier)
+        }
+        call.provider.handle(.server(server.asServer(.reflection)), at: call.network.now)
+        call.provider.handle(.gather(within: .seconds(1)), at: call.network.now)
+        call.network.run(.milliseconds(100))
+        try call.connect(offer: call.kiosk.gatheredOffer())
+    }
+
+    @Test func everythingFitsIntoThePacketsOfAnIPv6Tunnel() throws {
+        let call = try VirtualCall(
+            seed: 34, kioskAddresses: [SocketAddress("2001:db8::1", 5_000)],
+            providerAddresses: [SocketAddress("2001:db8::2", 6_000)])
+        call.network.link.mtu = 1_280
+        try call.connect()
+        call.speakBothWays(for: .seconds(1))
+        #expect(call.kiosk.played.count == 50)
+    }
+}
