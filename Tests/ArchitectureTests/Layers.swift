@@ -11,7 +11,9 @@ enum Layers {
         var isPure = false
     }
 
-    private static let protocols: Set<String> = ["SDP", "STUN", "TURN", "ICE", "Stream", "TLS", "DTLS", "SRTP", "RTP", "Audio", "SCTP"]
+    private static let protocols: Set<String> = [
+        "SDP", "STUN", "TURN", "ICE", "Stream", "TLS", "DTLS", "SRTP", "RTP", "Audio", "SCTP",
+    ]
 
     static let all: [String: Layer] = {
         var layers: [String: Layer] = [

@@ -88,6 +88,24 @@ import Testing
         #expect(server.indicationCount < 30)
     }
 
+    @Test(arguments: ["198.51.100.20", "2001:db8::20"])
+    func aRelayReachesAProviderOfEitherFamily(provider: String) throws {
+        let server = VirtualServer(Self.serverAddress)
+        server.address6 = IPAddress("2001:db8::50")
+        let provider = SocketAddress(provider, 6_000)
+        let call = try VirtualCall(
+            seed: 7, kioskAddresses: [Self.inside], providerAddresses: [provider], servers: [server.asServer(.relay)])
+        call.network.add(server)
+        call.network.linkBetween = { from, to in
+            VirtualNetwork.Link(isBlocked: [from, to].contains(Self.inside.ip) && [from, to].contains(provider.ip))
+        }
+        try call.connect(offer: call.kiosk.gatheredOffer())
+        call.speakBothWays(for: .seconds(1))
+        #expect(call.kiosk.played.count == 50)
+        #expect(call.provider.played.count == 50)
+        #expect(server.channelDataCount > 90)
+    }
+
     @Test func aRelayThatIsNotNeededIsGivenBack() throws {
         let server = VirtualServer(Self.serverAddress)
         let call = try call(seed: 7, [.relay], server: server)

@@ -91,7 +91,12 @@ final class VirtualNetwork {
     /// The address that `from` is seen under by `to`, all boxes on the way passed.
     private func outside(_ from: SocketAddress, to: SocketAddress) -> SocketAddress {
         var source = from
-        while let box = boxes[source.ip], !box.isAlsoHome(of: to.ip) { source = box.outside(source, to: to) }
+        while let box = boxes[source.ip], !box.isAlsoHome(of: to.ip) {
+            let seen = box.outside(source, to: to)
+            // A firewall notes who was sent to, and translates nothing.
+            guard seen != source else { break }
+            source = seen
+        }
         return source
     }
 

@@ -6,9 +6,15 @@ final class VirtualServer: VirtualHost {
     struct Allocation {
         var client: SocketAddress
         var relayed: SocketAddress
+        /// The same port of the server's IPv6 address, where both families were asked for and it has one.
+        var relayed6: SocketAddress?
+        /// Of the request that made it: the same one again gets the same answer (RFC 8656 7.2).
+        var transaction: STUNTransactionID
         var expiry: Instant
         var permissions: [IPAddress: Instant] = [:]
         var channels: [UInt16: SocketAddress] = [:]
+
+        func source(for peer: SocketAddress) -> SocketAddress { peer.ip.isIPv6 ? relayed6 ?? relayed : relayed }
     }
 
     weak var network: VirtualNetwork?
@@ -19,6 +25,10 @@ final class VirtualServer: VirtualHost {
     /// A nonce is good for this long.
     var nonceLifetime: Duration = .seconds(3600)
     var usesSHA256 = false
+    /// What IPv6 addresses are lent of; nil: none are.
+    var address6: IPAddress?
+    /// Takes offence at requests for two families.
+    var refusesFamilies = false
     private var streams: [SocketAddress: VirtualStream] = [:]
     private(set) var allocations: [Allocation] = []
     private(set) var requestCounts: [UInt16: Int] = [:]
@@ -45,14 +55,14 @@ final class VirtualServer: VirtualHost {
             password: password)
     }
 
-    func owns(_ address: SocketAddress) -> Bool { address.ip == self.address.ip }
+    func owns(_ address: SocketAddress) -> Bool { address.ip == self.address.ip || address.ip == address6 }
 
     func deliver(_ bytes: [UInt8], from: SocketAddress, to: SocketAddress, at now: Instant) {
         guard !isDead else { return }
         allocations.removeAll { $0.expiry <= now }
         if to == address {
             serve(bytes, from: from, at: now) { [self] in network?.send($0, from: address, to: from) }
-        } else if let allocation = allocations.first(where: { $0.relayed == to }),
+        } else if let allocation = allocations.first(where: { $0.relayed == to || $0.relayed6 == to }),
             allocation.permissions[from.ip].map({ $0 > now }) ?? false
         {
             let message = wrapped(bytes, from: from, for: allocation)
@@ -86,7 +96,7 @@ final class VirtualServer: VirtualHost {
                     let peer = allocation.channels[channel], allocation.permissions[peer.ip].map({ $0 > now }) ?? false
                 else { return }
                 channelDataCount += 1
-                network?.send(Array(data), from: allocation.relayed, to: peer)
+                network?.send(Array(data), from: allocation.source(for: peer), to: peer)
                 return
             }
             guard let message = try? TURNMessage(parsing: raw) else { return }
@@ -95,7 +105,7 @@ final class VirtualServer: VirtualHost {
                     let data = message.data, allocation.permissions[peer.ip].map({ $0 > now }) ?? false
                 else { return }
                 indicationCount += 1
-                network?.send(Array(data), from: allocation.relayed, to: peer)
+                network?.send(Array(data), from: allocation.source(for: peer), to: peer)
                 return
             }
             guard message.stun.kind == .request else { return }
@@ -120,12 +130,23 @@ final class VirtualServer: VirtualHost {
         let index = allocations.firstIndex { $0.client == from }
         switch method {
         case TURNMethod.allocate:
-            guard index == nil else { return failure(message, 437) }
-            nextPort += 1
-            let relayed = SocketAddress(ip: address.ip, port: nextPort)
-            allocations.append(Allocation(client: from, relayed: relayed, expiry: now + .seconds(600)))
+            let asksForBoth = attribute(TURNAttribute.additionalAddressFamily, raw) != nil
+            if asksForBoth, refusesFamilies { return failure(message, 440) }
+            let allocation: Allocation
+            if let index {
+                allocation = allocations[index]
+                guard allocation.transaction == message.stun.transaction else { return failure(message, 437) }
+            } else {
+                nextPort += 1
+                let relayed6 = asksForBoth ? address6.map { SocketAddress(ip: $0, port: nextPort) } : nil
+                allocation = Allocation(
+                    client: from, relayed: SocketAddress(ip: address.ip, port: nextPort), relayed6: relayed6,
+                    transaction: message.stun.transaction, expiry: now + .seconds(600))
+                allocations.append(allocation)
+            }
             return success(message, key: key) {
-                $0.xorAddress(TURNAttribute.relayedAddress, relayed)
+                $0.xorAddress(TURNAttribute.relayedAddress, allocation.relayed)
+                if let other = allocation.relayed6 { $0.xorAddress(TURNAttribute.relayedAddress, other) }
                 $0.xorMappedAddress(from)
                 $0.attribute(TURNAttribute.lifetime, UInt32(600))
             }
@@ -209,12 +230,17 @@ final class VirtualServer: VirtualHost {
     }
 
     private func channelNumber(_ raw: UnsafeRawBufferPointer) -> UInt16? {
+        var value = attribute(TURNAttribute.channelNumber, raw)
+        return try? value?.uint16()
+    }
+
+    private func attribute(_ type: UInt16, _ raw: UnsafeRawBufferPointer) -> ByteReader? {
         var reader = ByteReader(raw)
         guard (try? reader.skip(STUNHeader.byteCount)) != nil else { return nil }
-        while let type = try? reader.uint16(), let length = try? reader.uint16(),
-            var value = (try? reader.slice(Int(length))).map({ ByteReader($0) })
+        while let next = try? reader.uint16(), let length = try? reader.uint16(),
+            let value = (try? reader.slice(Int(length))).map({ ByteReader($0) })
         {
-            if type == TURNAttribute.channelNumber { return try? value.uint16() }
+            if next == type { return value }
             guard (try? reader.skip(-Int(length) & 3)) != nil else { return nil }
         }
         return nil

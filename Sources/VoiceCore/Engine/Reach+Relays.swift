@@ -2,13 +2,20 @@
 extension Reach {
     /// An allocation and the way to its server.
     struct Relay {
+        /// The relayed IPv4 address, and the IPv6 one: two paths, one allocation.
         let path: PathID
+        let path6: PathID
         let server: ReachServer
         /// The path that carries it.
         let carrier: PathID
         var localPreference: UInt16
         var allocation: TURNAllocation
-        var isOpen = false
+        /// The paths that have been told of.
+        var opened: [PathID] = []
+
+        var isOpen: Bool { !opened.isEmpty }
+
+        func isOn(_ path: PathID) -> Bool { path == self.path || path == path6 }
     }
 
     // Two families of two servers on a box with two networks; more only cost the servers.
@@ -19,7 +26,8 @@ extension Reach {
         else { return }
         relays.append(
             Relay(
-                path: nextOwnPath(), server: server, carrier: carrier, localPreference: localPreference,
+                path: nextOwnPath(), path6: nextOwnPath(), server: server, carrier: carrier,
+                localPreference: localPreference,
                 allocation: TURNAllocation(
                     username: server.username, password: server.password, isReliable: !Self.isSocket(carrier),
                     entropy: entropy, at: now)))
@@ -27,7 +35,7 @@ extension Reach {
     }
 
     mutating func receive(_ message: UnsafeRawBufferPointer, onRelay index: Int, at now: Instant) -> Carried {
-        let path = relays[index].path
+        let (path, path6) = (relays[index].path, relays[index].path6)
         defer {
             settle(index, at: now)
             forgetEnded()
@@ -38,12 +46,12 @@ extension Reach {
         case .datagram(let inner, let peer):
             guard let start = message.baseAddress, let innerStart = inner.baseAddress else { return .nothing }
             let offset = innerStart - start
-            return .datagram(offset..<offset + inner.count, Route(path: path, remote: peer))
+            return .datagram(offset..<offset + inner.count, Route(path: peer.ip.isIPv6 ? path6 : path, remote: peer))
         }
     }
 
     mutating func send(_ datagram: UnsafeRawBufferPointer, toRelayed route: Route, at now: Instant) {
-        guard let index = relays.firstIndex(where: { $0.path == route.path }) else { return }
+        guard let index = relays.firstIndex(where: { $0.isOn(route.path) }) else { return }
         if let byteCount = relays[index].allocation.wrap(datagram, to: route.remote, into: scratch.bytes, at: now) {
             carry(byteCount, onRelay: index)
         }
@@ -60,7 +68,7 @@ extension Reach {
 
     mutating func useRelay(_ route: Route, isFinal: Bool, at now: Instant) {
         for index in relays.indices {
-            if relays[index].path == route.path {
+            if relays[index].isOn(route.path) {
                 relays[index].allocation.bindChannel(to: route.remote, at: now)
             } else if isFinal {
                 relays[index].allocation.close(at: now)
@@ -99,12 +107,15 @@ extension Reach {
             let relay = relays[index]
             switch event {
             case .allocated(let relayed, let mapped):
-                relays[index].isOpen = true
                 if let mapped, Self.isSocket(relay.carrier) { events.append(.reflexive(relay.carrier, mapped)) }
-                events.append(
-                    .opened(
-                        relay.path, address: relayed, localPreference: relay.localPreference,
-                        Self.isSocket(relay.carrier) ? .relay : .streamedRelay))
+                for address in relayed {
+                    let path = address.ip.isIPv6 ? relay.path6 : relay.path
+                    relays[index].opened.append(path)
+                    events.append(
+                        .opened(
+                            path, address: address, localPreference: relay.localPreference,
+                            Self.isSocket(relay.carrier) ? .relay : .streamedRelay))
+                }
                 hurry(at: now)
             case .failed(let failure):
                 note("The relay \(relay.server.host) cannot be used: \(failure).")
@@ -115,7 +126,7 @@ extension Reach {
 
     private mutating func forgetEnded() {
         for relay in relays where relay.allocation.phase == .ended {
-            if relay.isOpen { events.append(.closed(relay.path)) }
+            for path in relay.opened { events.append(.closed(path)) }
             if !Self.isSocket(relay.carrier) { drop(relay.carrier) }
         }
         relays.removeAll { $0.allocation.phase == .ended }

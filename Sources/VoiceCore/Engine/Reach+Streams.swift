@@ -145,7 +145,9 @@ extension Reach {
         streams.removeAll { $0.path == path }
         events.append(.disconnect(path))
         if case .candidate = stream.purpose, stream.state == .established { events.append(.closed(path)) }
-        for relay in relays where relay.carrier == path && relay.isOpen { events.append(.closed(relay.path)) }
+        for relay in relays where relay.carrier == path {
+            for path in relay.opened { events.append(.closed(path)) }
+        }
         relays.removeAll { $0.carrier == path }
     }
 

@@ -88,7 +88,7 @@ struct Reach {
             streams.removeAll { $0.path == path }
         }
         for relay in relays where relay.carrier == path {
-            if relay.isOpen { events.append(.closed(relay.path)) }
+            for path in relay.opened { events.append(.closed(path)) }
         }
         relays.removeAll { $0.carrier == path }
     }

@@ -31,7 +31,7 @@ struct VoiceEngine: ~Copyable {
     /// Where DTLS goes until ICE has selected: the latest route that it validated.
     var validRoute: Route?
     private var early = EarlyDatagrams()
-    private var media: MediaStream
+    var media: MediaStream
     /// What the other side describes of them too; nil where it takes none.
     var channels: DataChannels?
     /// The name of the channel that we open; nil: none.
@@ -79,26 +79,6 @@ struct VoiceEngine: ~Copyable {
 
     /// Whether all is said and done; nothing comes out any more.
     var hasEnded: Bool { phase == .ended }
-
-    /// When `handle(.timeout)` is wanted, and what for.
-    var deadline: Deadline? {
-        switch phase {
-        case .ended: nil
-        case .closing(_, let next): Deadline(at: next, reason: .closing)
-        case .gathering: .earliest(ice.deadline, reachDeadline)
-        case .connecting, .connected, .disconnected:
-            .earliest(
-                .earliest(.earliest(ice.deadline, reachDeadline), .earliest(dtlsDeadline, .earliest(channelDeadline, turnDeadline))),
-                media.reportDeadline.map { Deadline(at: $0, reason: .rtcpReport) })
-        }
-    }
-
-    private var dtlsDeadline: Deadline? {
-        switch dtls {
-        case .some(let dtls): dtls.deadline.map { Deadline(at: $0, reason: .dtlsRetransmission) }
-        case .none: nil
-        }
-    }
 
     // MARK: Descriptions
 
@@ -226,24 +206,6 @@ struct VoiceEngine: ~Copyable {
         dtls?.receive(datagram, at: now)
     }
 
-    private mutating func handleTimeout<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
-        if case .closing(let remaining, let next) = phase {
-            if next <= now { sayFarewell(remaining: remaining, at: now, into: &sink) }
-            return
-        }
-        if let deadline = ice.deadline, deadline.at <= now { ice.handleTimeout(at: now) }
-        if let deadline = reach.deadline, deadline <= now { reach.handleTimeout(at: now) }
-        if let deadline = dtls?.deadline, deadline <= now { dtls?.handleTimeout(at: now) }
-        if let deadline = channels?.deadline, deadline <= now { channels?.handleTimeout(at: now) }
-        if let messages = dialogue?.turns.handleTimeout(at: now) { say(messages, into: &sink) }
-        // Made even where it cannot go: the next is planned by it, and a deadline that stays in the past would let nobody rest.
-        if let deadline = media.reportDeadline, deadline <= now, let byteCount = media.report(into: outgoing, at: now),
-            let route = ice.selectedRoute
-        {
-            transmit(byteCount, to: route, at: now, into: &sink)
-        }
-    }
-
     private mutating func send<Sink: EngineSink & ~Copyable>(
         _ payload: UnsafeRawBufferPointer, sampleCount: Int, at now: Instant, into sink: inout Sink
     ) {
@@ -337,7 +299,7 @@ struct VoiceEngine: ~Copyable {
         sayFarewell(remaining: 3, at: now, into: &sink)
     }
 
-    private mutating func sayFarewell<Sink: EngineSink & ~Copyable>(
+    mutating func sayFarewell<Sink: EngineSink & ~Copyable>(
         remaining: Int, at now: Instant, into sink: inout Sink
     ) {
         guard let route = ice.selectedRoute ?? validRoute, !farewell.isEmpty else {

@@ -4,6 +4,9 @@ struct ICECheck: Sendable {
     // and 16: where there is no other path a check begins anew, and the person at the button waits.
     static let sends = 5
     static let lastWait = 8
+    /// No repetition waits longer than this, or than the first did: on a slow path with loss the one nomination would else take ten
+    /// seconds to come through.
+    static let longestWait: Duration = .milliseconds(800)
 
     let transaction: STUNTransactionID
     /// Our role as the request says it; a role conflict is judged by it.
@@ -33,7 +36,8 @@ struct ICECheck: Sendable {
     mutating func repeated(at now: Instant) {
         sendCount += 1
         // Doubling: the shift is at most 6.
-        dueAt = now + timeout * (isExhausted ? Self.lastWait : 1 << (sendCount - 1))
+        let wait = timeout * (isExhausted ? Self.lastWait : 1 << (sendCount - 1))
+        dueAt = now + min(wait, max(timeout, Self.longestWait))
     }
 }
 

@@ -5,13 +5,14 @@ extension ICEAgent {
             switch consent?.handleTimeout(entropy: &entropy, at: now) {
             case .nothing, nil: return
             case .check: sendConsentCheck(at: now)
+            case .repetition: repeatConsentCheck()
             case .disconnected: emit(.disconnected)
             case .expired: return fail(.consentLost)
             }
         }
     }
 
-    /// A fresh transaction, sent once (RFC 7675 5.1). The controlling side keeps USE-CANDIDATE on it, for lite peers that have lost
+    /// A fresh transaction each time (RFC 7675 5.1). The controlling side keeps USE-CANDIDATE on it, for lite peers that have lost
     /// their memory of the nomination.
     private mutating func sendConsentCheck(at now: Instant) {
         guard let index = selectedPair else { return }
@@ -19,7 +20,14 @@ extension ICEAgent {
             transaction: STUNTransactionID(from: &entropy), wasControlling: isControlling, nominates: isControlling,
             timeout: Self.shortestTimeout, at: now)
         checklist.pairs[index].keep(check)
+        consentCheck = check
         statistics.consentChecksSent += 1
+        send(request(check, index))
+    }
+
+    private mutating func repeatConsentCheck() {
+        guard let index = selectedPair, let check = consentCheck else { return }
+        statistics.retransmissionsSent += 1
         send(request(check, index))
     }
 

@@ -81,6 +81,8 @@ struct ICEAgent: Sendable {
     /// The controlling peer has sent a check without USE-CANDIDATE: it nominates one pair at a time.
     var peerNominatesRegularly = false
     var consent: ConsentFreshness?
+    /// The latest check for consent, to be sent again.
+    var consentCheck: ICECheck?
     private var transmits = BindingTransmitQueue()
     private var events: [ICEEvent] = []
 

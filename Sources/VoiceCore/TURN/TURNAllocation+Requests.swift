@@ -71,6 +71,8 @@ extension TURNAllocation {
         case .allocate:
             writer.attribute(TURNAttribute.requestedTransport, 17 << 24)  // RFC 8656 18.7: UDP
             writer.attribute(TURNAttribute.lifetime, Self.lifetime)
+            // RFC 8656 18.6, 18.11: IPv6 is 2.
+            if asksForBothFamilies { writer.attribute(TURNAttribute.additionalAddressFamily, 2 << 24) }
         case .refresh: writer.attribute(TURNAttribute.lifetime, Self.lifetime)
         case .release: writer.attribute(TURNAttribute.lifetime, UInt32(0))
         case .permission(let ip):

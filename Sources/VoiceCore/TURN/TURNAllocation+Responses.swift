@@ -23,8 +23,8 @@ extension TURNAllocation {
     private mutating func succeed(_ purpose: Purpose, _ message: TURNMessage, at now: Instant) {
         switch purpose {
         case .allocate:
-            guard let relayed = message.relayedAddress else { return fail(.malformed) }
-            activate(relayed, mapped: message.stun.mappedAddress)
+            guard !message.relayedAddresses.isEmpty else { return fail(.malformed) }
+            activate(message.relayedAddresses, mapped: message.stun.mappedAddress)
             planRefresh(message.lifetime, at: now)
         case .refresh:
             planRefresh(message.lifetime, at: now)
@@ -56,6 +56,14 @@ extension TURNAllocation {
         case TURNErrorCode.unauthenticated where key == nil && !username.isEmpty,
             TURNErrorCode.staleNonce where request.renewals < Self.renewalLimit:
             guard learn(message) else { return fail(.unauthorized) }
+            renew(request, at: now)
+        case TURNErrorCode.badRequest, TURNErrorCode.unknownAttribute, TURNErrorCode.familyNotSupported,
+            TURNErrorCode.insufficientCapacity:
+            guard request.purpose == .allocate, asksForBothFamilies else {
+                return abandon(request.purpose, code, at: now)
+            }
+            // Some servers have no IPv6 address, or do not know what an additional one is.
+            asksForBothFamilies = false
             renew(request, at: now)
         default:
             abandon(request.purpose, code, at: now)

@@ -1,4 +1,4 @@
-/// One allocation on a TURN server (RFC 8656): a relayed address, the permissions and channels on it, and the keeping of them all.
+/// One allocation on a TURN server (RFC 8656): a relayed address of each family, the permissions and channels on it, and the keeping of them all.
 ///
 /// Owned by the engine's `Reach`, which also owns the transport to the server. Messages and times come in; messages, events
 /// and a deadline go out. It never traps on what a server sends, grows within bounds whatever that is, and once a
@@ -6,7 +6,8 @@
 ///
 /// Left out, and why:
 /// - following ALTERNATE-SERVER: a server that sends elsewhere is named, and the installer writes the final one;
-/// - IPv6 relayed addresses, EVEN-PORT, RESERVATION-TOKEN, DONT-FRAGMENT: one relayed IPv4 address reaches the providers;
+/// - REQUESTED-ADDRESS-FAMILY: an IPv4 address is asked for, and an IPv6 one in addition;
+/// - EVEN-PORT, RESERVATION-TOKEN, DONT-FRAGMENT: nothing here needs them;
 /// - mobility and RFC 6062: a changed network is a new allocation, and media is datagrams.
 ///
 /// The parts: `+Requests` writes and repeats, `+Responses` takes the answers.
@@ -78,7 +79,8 @@ struct TURNAllocation: Sendable {
     /// What may go now that its peer is permitted.
     var released: [(peer: SocketAddress, bytes: [UInt8])] = []
     var refreshAt: Instant?
-    private(set) var relayedAddress: SocketAddress?
+    /// An IPv6 address is asked for in addition to the IPv4 one, unless the server took offence at it (RFC 8656 7.1).
+    var asksForBothFamilies = true
     private var events: [TURNEvent] = []
 
     /// - Parameter isReliable: the server is reached by a stream: nothing is repeated, and ChannelData is padded.
@@ -209,9 +211,8 @@ struct TURNAllocation: Sendable {
 
     // MARK: Shared by the parts
 
-    mutating func activate(_ relayed: SocketAddress, mapped: SocketAddress?) {
+    mutating func activate(_ relayed: [SocketAddress], mapped: SocketAddress?) {
         phase = .active
-        relayedAddress = relayed
         events.append(.allocated(relayed: relayed, mapped: mapped))
     }
 
@@ -259,8 +260,8 @@ struct TURNAllocation: Sendable {
 
 /// What an allocation tells its owner.
 enum TURNEvent: Equatable, Sendable {
-    /// `mapped` is how the server sees the client.
-    case allocated(relayed: SocketAddress, mapped: SocketAddress?)
+    /// One address, or one of each family. `mapped` is how the server sees the client.
+    case allocated(relayed: [SocketAddress], mapped: SocketAddress?)
     /// The end.
     case failed(TURNFailure)
 }

@@ -19,16 +19,20 @@ enum TURNAttribute {
     static let relayedAddress: UInt16 = 0x0016
     static let requestedTransport: UInt16 = 0x0019
     static let passwordAlgorithm: UInt16 = 0x001D
+    static let additionalAddressFamily: UInt16 = 0x8000
     static let passwordAlgorithms: UInt16 = 0x8002
 }
 
 /// The error codes that the client acts on (RFC 8489 14.8, RFC 8656 19).
 enum TURNErrorCode {
     static let tryAlternate: UInt16 = 300
+    static let badRequest: UInt16 = 400
     static let unauthenticated: UInt16 = 401
     static let forbidden: UInt16 = 403
+    static let unknownAttribute: UInt16 = 420
     static let allocationMismatch: UInt16 = 437
     static let staleNonce: UInt16 = 438
+    static let familyNotSupported: UInt16 = 440
     static let wrongCredentials: UInt16 = 441
     static let allocationQuotaReached: UInt16 = 486
     static let insufficientCapacity: UInt16 = 508

@@ -3,7 +3,8 @@
 /// A view, as `STUNMessage` is: it must not outlive its bytes.
 struct TURNMessage {
     let stun: STUNMessage
-    private(set) var relayedAddress: SocketAddress?
+    /// Of each family the first.
+    private(set) var relayedAddresses: [SocketAddress] = []
     private(set) var peerAddress: SocketAddress?
     private(set) var data: UnsafeRawBufferPointer?
     private(set) var lifetime: Duration?
@@ -64,7 +65,10 @@ struct TURNMessage {
             var reader = ByteReader(value)
             switch type {
             case TURNAttribute.relayedAddress:
-                if relayedAddress == nil { relayedAddress = try stun.xorAddress(&reader, of: type) }
+                let address = try stun.xorAddress(&reader, of: type)
+                if !relayedAddresses.contains(where: { $0.ip.isIPv6 == address.ip.isIPv6 }) {
+                    relayedAddresses.append(address)
+                }
             case TURNAttribute.peerAddress:
                 if peerAddress == nil { peerAddress = try stun.xorAddress(&reader, of: type) }
             case TURNAttribute.data:

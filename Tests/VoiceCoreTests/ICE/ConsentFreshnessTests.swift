@@ -19,16 +19,34 @@ import Testing
         return log
     }
 
-    @Test func withoutAnswersItAsksIsDisconnectedAndExpires() {
+    @Test func withoutAnswersItAsksIsDisconnectedAndExpires() throws {
         var entropy = Entropy.seeded(2)
         var consent = ConsentFreshness(lastAnswer: start, asks: true, entropy: &entropy, at: start)
         let log = due(&consent, for: .seconds(60))
-        let others = log.filter { $0.due != "check" }.map { $0.due }
+        let others = log.filter { $0.due != "check" && $0.due != "repetition" }.map { $0.due }
         #expect(others == ["disconnected", "expired"])
-        #expect(log.first { $0.due == "disconnected" }?.after == .seconds(5))
+        let firstCheck = try #require(log.first { $0.due == "check" }).after
+        let disconnected = log.first { $0.due == "disconnected" }?.after
+        #expect(disconnected == max(.seconds(5), firstCheck + .milliseconds(1200)))
         #expect(log.last?.after == .seconds(30))
         let checks = log.filter { $0.due == "check" }.count
         #expect(checks == 6 || checks == 7)
+    }
+
+    @Test func aCheckIsRepeatedThreeTimesUntilItIsAnswered() throws {
+        var entropy = Entropy.seeded(2)
+        var consent = ConsentFreshness(lastAnswer: start, asks: true, entropy: &entropy, at: start)
+        let log = due(&consent, for: .seconds(8)).filter { $0.due != "disconnected" }
+        let first = try #require(log.first).after
+        let later = log.map { $0.due == "expired" ? .zero : $0.after - first }
+        #expect(log.prefix(4).map(\.due) == ["check", "repetition", "repetition", "repetition"])
+        #expect(Array(later.prefix(4)) == [.zero, .milliseconds(300), .milliseconds(600), .milliseconds(900)])
+        #expect(log.count == 4)
+
+        var answered = ConsentFreshness(lastAnswer: start, asks: true, entropy: &entropy, at: start)
+        _ = due(&answered, for: .milliseconds(4_800))
+        _ = answered.answered(at: start + .milliseconds(4_801))
+        #expect(answered.deadline >= start + .seconds(8))
     }
 
     @Test func aLiteAgentNeitherAsksNorIsDisconnectedButExpires() {

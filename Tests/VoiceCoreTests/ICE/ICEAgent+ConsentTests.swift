@@ -56,10 +56,12 @@ import Testing
     }
 
     @Test func silenceIsADisconnectionAfter5SecondsAndTheEndAfter30() throws {
-        let (network, node, _) = try connected { $0 < 2 }
+        let (network, node, requests) = try connected { $0 < 2 }
         network.run(.seconds(60))
-        // The two answered checks were the last signs of life.
-        let answered = try #require(node.time(of: .disconnected)) - .seconds(5)
+        // The two answered checks were the last signs of life. The next check and its repetitions have their time.
+        let answered = try #require(requests().dropFirst().first).at + .milliseconds(10)
+        let silence = try #require(node.time(of: .disconnected)) - answered
+        #expect(silence >= .seconds(5) && silence <= .seconds(6))
         #expect(node.events.suffix(2).map(\.event) == [.disconnected, .failed(.consentLost)])
         #expect(node.time(of: .failed(.consentLost)) == answered + .seconds(30))
         #expect(node.agent.selectedRoute == nil)
@@ -68,22 +70,22 @@ import Testing
     }
 
     @Test func theNextAnswerRecovers() throws {
-        let (network, node, requests) = try connected { $0 < 1 || $0 > 3 }
+        let (network, node, requests) = try connected { $0 < 1 || $0 > 8 }  // two checks with all repetitions
         network.run(.seconds(40))
         #expect(node.events.suffix(2).map(\.event) == [.disconnected, .recovered])
-        let fifth = try #require(requests().dropFirst(4).first).at
-        #expect(node.time(of: .recovered) == fifth + .milliseconds(10))
+        let tenth = try #require(requests().dropFirst(9).first).at
+        #expect(node.time(of: .recovered) == tenth + .milliseconds(10))
         network.run(.seconds(60))
         #expect(node.failure == nil)
     }
 
-    @Test func aLitePeerThatLosesOneReplyInThreeIsNeverGivenUp() throws {
+    @Test func oneLostReplyInThreeIsNotEvenNoticed() throws {
         let (network, node, requests) = try connected { $0 % 3 != 2 }
+        let before = node.events.count
         network.run(.seconds(3600))
-        #expect(node.failure == nil)
         #expect(node.isConnected)
-        #expect(requests().count > 700)
-        #expect(node.events.filter { $0.event == .recovered }.count > 200)
+        #expect(node.events.count == before)
+        #expect(requests().count > 900)
     }
 
     @Test func withoutLossAnHourPassesWithoutAnEvent() throws {
@@ -191,6 +193,8 @@ import Testing
         network.run(.seconds(3600))
         #expect(node.isConnected)
         #expect(node.failure == nil)
+        // Four losses in a row, of 750 checks about ten.
+        #expect(node.events.filter { $0.event == .disconnected }.count < 30)
         let start = node.events.first?.at
         #expect(start.map { $0 < Instant(nanoseconds: 4_000_000_000) } == true)
     }

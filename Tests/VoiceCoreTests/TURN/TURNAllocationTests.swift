@@ -71,8 +71,27 @@ private final class Wire {
         #expect(
             wire.events == [
                 .allocated(
-                    relayed: SocketAddress(ip: wire.server.address.ip, port: 50_001), mapped: wire.client)
+                    relayed: [SocketAddress(ip: wire.server.address.ip, port: 50_001)], mapped: wire.client)
             ])
+    }
+
+    @Test func bothFamiliesAreLentWhereTheServerHasThem() {
+        let wire = Wire()
+        wire.server.address6 = IPAddress("2001:db8::50")
+        wire.run(.milliseconds(41))
+        guard case .allocated(let relayed, _) = wire.events.first else {
+            Issue.record("\(wire.events)")
+            return
+        }
+        #expect(relayed.map(\.ip.isIPv6) == [false, true])
+    }
+
+    @Test func aServerThatTakesOffenceAtASecondFamilyLendsTheFirst() {
+        let wire = Wire()
+        wire.server.refusesFamilies = true
+        wire.run(.milliseconds(61))
+        #expect(wire.allocation.phase == .active)
+        #expect(wire.server.requestCounts[TURNMethod.allocate] == 3)
     }
 
     @Test func whatIsSentWaitsForItsPermissionAndThenGoes() {
