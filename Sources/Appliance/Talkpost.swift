@@ -110,8 +110,9 @@ struct Talkpost {
             send: { notifier.send($0) }, log: log)
         let service = KioskService(
             configuration.talk, button: parts.button, led: parts.led, backend: backend,
-            opener: .voices(configuration.sound.session, answer: answer), sound: parts.bridge, health: health, log: log,
-            watchers: watchers)
+            opener: .voices(
+                configuration.sound.session, reach: ReachSettings(configuration), answer: answer, log: log),
+            sound: parts.bridge, health: health, log: log, watchers: watchers)
         PBVoice.onEvent = { [weak service] in service?.hear($1, in: $0.id) }
         let signals = Termination { service.quit() }
         parts.start()

@@ -54,7 +54,7 @@ enum Layers {
     /// What the face is described with. It stands in Voice because the host sees it; Runtime, which serves it, may name it.
     static let faceWords: Set<String> = [
         "AudioDevice", "AudioCapture", "AudioPlayback", "AudioDeviceError", "PBAudioSession", "PBVoiceState",
-        "PBVoiceError", "VoiceConfiguration", "VoiceDiagnostic", "ICEServer",
+        "PBVoiceError", "VoiceConfiguration", "VoiceDiagnostic", "ICEServer", "VoiceProxy",
     ]
 
     /// Names that a pure folder may not use in any place.

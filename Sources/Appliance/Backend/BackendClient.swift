@@ -1,3 +1,4 @@
+import Synchronization
 import VoiceCore
 
 /// Starts and closes voices over HTTP.
@@ -11,6 +12,7 @@ final class BackendClient: VoiceBackend {
     private let unclosed: UnclosedVoices
     private let mailbox = BackendMailbox()
     private let notice: @Sendable (String) -> Void
+    private let toldProblems = Mutex<[String]>([])
     private let portalProbe: PortalProbe
     private let closeWait: @Sendable (_ failureCount: Int, BackendError) -> Duration?
 
@@ -94,13 +96,25 @@ final class BackendClient: VoiceBackend {
             throw CancellationError()
         }
         do throws(BackendError) {
-            let (voice, open) = try routes.started(answer.response, from: answer.url)
+            var (voice, open) = try routes.started(answer.response, from: answer.url)
             if let open { unclosed.add(open) }
+            let (usable, problems) = BackendICEServer.judged(voice.iceServers)
+            voice.started.iceServers = usable
+            tell(problems)
             return voice
         } catch {
             closeUnwanted(answer.response, from: answer.url)
             throw error.hiding(answer.secrets)
         }
+    }
+
+    /// Says what is wrong with the servers that the backend names, once for as long as it stays the same.
+    private func tell(_ problems: [String]) {
+        let areNew = toldProblems.withLock { told in
+            defer { told = problems }
+            return told != problems
+        }
+        if areNew { for problem in problems { notice(problem) } }
     }
 
     private func closeUnwanted(_ response: HTTPResponse, from url: String) {

@@ -41,18 +41,45 @@ struct BackendICEServer: Equatable, Sendable {
         return found
     }
 
-    /// nil where no address is left that could be one: RFC 7064 and 7065, visible ASCII, at most 512 bytes.
+    /// nil where there is no URL at all, or too much of anything; what the URLs are worth is judged later.
     private init?(_ urls: [String], _ username: String?, _ credential: String?) {
-        self.urls = urls.prefix(8).filter { url in
-            let scheme = url.prefix { $0 != ":" }.lowercased()
-            return ["stun", "stuns", "turn", "turns"].contains(scheme) && url.utf8.count <= 512
-                && url.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-        }
+        self.urls = urls.prefix(8).filter { $0.utf8.count <= 512 }
         guard !self.urls.isEmpty, username?.utf8.count ?? 0 <= 512, credential?.utf8.count ?? 0 <= 1024 else {
             return nil
         }
         self.username = username
         self.credential = credential.map { Redacted($0) }
+    }
+}
+
+extension BackendICEServer {
+    /// What a voice can use of these servers, and a sentence for each URL that is left out.
+    static func judged(_ servers: [BackendICEServer]) -> (usable: [ICEServer], problems: [String]) {
+        var usable: [ICEServer] = []
+        var problems: [String] = []
+        for server in servers.prefix(ICEServer.limit) {
+            var urls: [String] = []
+            for url in server.urls {
+                if let why = server.problem(of: url) {
+                    problems.append("A server that the backend names is left out, \(why).")
+                } else {
+                    urls.append(url)
+                }
+            }
+            guard !urls.isEmpty else { continue }
+            usable.append(ICEServer(urls: urls, username: server.username, credential: server.credential?.reveal()))
+        }
+        return (usable, problems)
+    }
+
+    private func problem(of url: String) -> String? {
+        // What stands before an @ is a secret.
+        let name = url.contains("@" as Character) ? "whose address is not repeated here" : INILines.quoted(url)
+        guard ICEServer.canUse(url) else {
+            return "\(ErrorEnvelope.readable(name)): \(ICEServer.mistake(in: url)?.what ?? "it cannot be read")"
+        }
+        let isKnown = username?.isEmpty == false && credential?.reveal().isEmpty == false
+        return ICEServer.isRelay(url) && !isKnown ? "\(name): a relay needs a username and a credential" : nil
     }
 }
 

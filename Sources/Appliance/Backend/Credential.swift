@@ -4,16 +4,23 @@ import Glibc
 ///
 /// Its value is in no description: errors name the file only.
 struct Credential: Sendable {
+    struct Account: Sendable {
+        var user: String
+        var password: String
+    }
+
     /// The file's path.
     let path: String
-    /// The config's key, for errors.
+    /// The config's key and its section, for errors.
     let key: String
+    let section: String
 
     /// - Parameters:
     ///   - name: a file's name in `directory`, or an absolute path.
     /// - Throws: `credential` where a name has no directory to be looked for in.
-    init(_ name: String, key: String, directory: String?) throws(BackendError) {
+    init(_ name: String, key: String, section: String = "backend", directory: String?) throws(BackendError) {
         self.key = key
+        self.section = section
         if name.hasPrefix("/") {
             path = name
         } else if let directory, !directory.isEmpty {
@@ -22,7 +29,7 @@ struct Credential: Sendable {
             throw BackendError(
                 .credential,
                 """
-                The credential "\(name)" (key \(key) in [backend]) has no directory: start by systemd with \
+                The credential "\(name)" (key \(key) in [\(section)]) has no directory: start by systemd with \
                 LoadCredential=\(name):FILE, set CREDENTIALS_DIRECTORY, or give an absolute path.
                 """)
         }
@@ -53,8 +60,21 @@ struct Credential: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// What the file says where it is to hold USER:PASSWORD; a password may have colons in it (RFC 7617 2).
+    /// - Throws: as `read`, and `credential` where there is no colon.
+    func readAccount() throws(BackendError) -> Account {
+        let text = try read()
+        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+            throw BackendError(
+                .credential,
+                "The credential file \(path) (key \(key) in [\(section)]) names no user before a colon: write USER:PASSWORD."
+            )
+        }
+        return Account(user: String(text[..<colon]), password: String(text[colon...].dropFirst()))
+    }
+
     private func unusable(_ why: String) -> BackendError {
         BackendError(
-            .credential, "The credential file \(path) (key \(key) in [backend]) \(why): put the secret into it.")
+            .credential, "The credential file \(path) (key \(key) in [\(section)]) \(why): put the secret into it.")
     }
 }

@@ -3,11 +3,6 @@ import Glibc
 /// How the backend is reached: whom TLS trusts, what we show of ourselves, and the proxy between. Holds no secret but the
 /// proxy's account.
 struct Transport: Sendable {
-    struct ProxyAccount: Sendable {
-        var user: String
-        var password: String
-    }
-
     /// A PEM file with the only CAs that are trusted; nil: the system's.
     var caFile: String?
     /// PEM files with our certificate and its key; nil: none is shown.
@@ -17,7 +12,7 @@ struct Transport: Sendable {
     var pinnedKeys: String?
     /// nil: the backend is asked straight.
     var proxy: String?
-    var proxyAccount: Redacted<ProxyAccount>?
+    var proxyAccount: Redacted<Credential.Account>?
 
     /// What must be hidden in errors.
     var secrets: [String] { proxyAccount.map { [$0.reveal().password] } ?? [] }
@@ -75,17 +70,7 @@ struct TransportSettings: Sendable {
             transport.certificatePath = certificate.path
             transport.keyPath = key.path
         }
-        if let account {
-            let text = try account.read()
-            guard let colon = text.firstIndex(of: ":") else {
-                throw BackendError(
-                    .credential,
-                    "The credential file \(account.path) (key proxy_credential in [backend]) has no colon: write USER:PASSWORD."
-                )
-            }
-            transport.proxyAccount = Redacted(
-                Transport.ProxyAccount(user: String(text[..<colon]), password: String(text[colon...].dropFirst())))
-        }
+        if let account { transport.proxyAccount = Redacted(try account.readAccount()) }
         return transport
     }
 

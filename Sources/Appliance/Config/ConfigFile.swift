@@ -37,6 +37,7 @@ struct ConfigFile {
         } catch {
             problems.append("\(path): \(error.message)")
         }
+        problems += ReachSettings.problems(configuration).map { "\(path): \($0)" }
         if configuration.talk.turns == .button, configuration.voice.channel == nil {
             problems.append(
                 "\(path): turns = button in [talk] needs a channel in [voice], on which the provider is told")

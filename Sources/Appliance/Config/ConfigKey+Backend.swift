@@ -36,8 +36,8 @@ extension ConfigKey {
             $1.backend.chat = $0
             return true
         },
-        .credential("apikey_credential", \.backend.apikeyCredential),
-        .credential("bearer_credential", \.backend.bearerCredential),
+        .credential("backend", "apikey_credential", \.backend.apikeyCredential),
+        .credential("backend", "bearer_credential", \.backend.bearerCredential),
         .duration("backend", "timeout", .seconds(1) ... .seconds(60), "from 1 s to 60 s", \.backend.timeout),
 
         ConfigKey("backend", "refresh_url", "an http:// or https:// address", showsValue: false, mayBeEmpty: true) {
@@ -45,15 +45,15 @@ extension ConfigKey {
             $1.backend.refreshURL = $0
             return true
         },
-        .credential("refresh_credential", \.backend.refreshCredential),
+        .credential("backend", "refresh_credential", \.backend.refreshCredential),
         .choice("backend", "refresh_body", \.backend.refreshBody),
         ConfigKey("backend", "ca_file", "a PEM file's absolute path", mayBeEmpty: true) {
             guard $0.hasPrefix("/"), let path = path(in: $0, after: "") else { return false }
             $1.backend.caFile = path
             return true
         },
-        .credential("client_certificate_credential", \.backend.clientCertificate),
-        .credential("client_key_credential", \.backend.clientKey),
+        .credential("backend", "client_certificate_credential", \.backend.clientCertificate),
+        .credential("backend", "client_key_credential", \.backend.clientKey),
         ConfigKey(
             "backend", "pinned_key", "sha256// and 44 letters of base64, or several such with ; between them",
             mayBeEmpty: true
@@ -71,14 +71,14 @@ extension ConfigKey {
             $1.backend.proxy = proxy.origin
             return true
         },
-        .credential("proxy_credential", \.backend.proxyCredential),
+        .credential("backend", "proxy_credential", \.backend.proxyCredential),
     ]
 
-    private static func credential(
-        _ name: String, _ place: WritableKeyPath<Configuration, String?> & Sendable
+    static func credential(
+        _ section: String, _ name: String, _ place: WritableKeyPath<Configuration, String?> & Sendable
     ) -> ConfigKey {
         ConfigKey(
-            "backend", name, "the name of a file in the credentials directory, or a file's absolute path",
+            section, name, "the name of a file in the credentials directory, or a file's absolute path",
             showsValue: false, mayBeEmpty: true
         ) {
             guard $0.utf8.count <= 1024, !$0.contains(" ") else { return false }

@@ -11,13 +11,15 @@ struct ConfigKey: Sendable {
     let showsValue: Bool
     /// Whether the key may stand without a value, which means its default.
     let mayBeEmpty: Bool
+    /// What is wrong with a value that cannot be used, and the cure, where more can be said than what it must be.
+    let explain: @Sendable (String) -> (what: String, cure: String)?
     /// Puts the value in its place; false where it is not what it must be.
     let store: @Sendable (String, inout Configuration) -> Bool
 
     /// Every key there is, in the order of the reference config.
-    static let all: [ConfigKey] = backend + rest
+    static let all: [ConfigKey] = backend + parts + network + last
 
-    private static let rest: [ConfigKey] = [
+    private static let parts: [ConfigKey] = [
         .choice("talk", "mode", \.talk.mode),
         .choice("talk", "turns", \.talk.turns),
         .duration("talk", "release_tail", .zero ... .seconds(5), "from 0 ms to 5 s", \.talk.releaseTail),
@@ -120,23 +122,9 @@ struct ConfigKey: Sendable {
         .choice("led", "active", \.led.polarity),
         .choice("led", "drive", \.led.drive),
 
-        ConfigKey(
-            "network", "interfaces", "names of network interfaces between commas, such as eth0, wlan0", mayBeEmpty: true
-        ) {
-            let names = ConfigValue.list($0)
-            // IFNAMSIZ, 16 with its final zero (netdevice(7)).
-            guard names.allSatisfy({ $0.utf8.count <= 15 && !$0.contains(" ") && !$0.contains("/") }) else {
-                return false
-            }
-            $1.network.interfaces = names
-            return true
-        },
-        ConfigKey("network", "loopback", "yes or no") {
-            guard let value = ConfigValue.yesOrNo($0) else { return false }
-            $1.network.offersLoopback = value
-            return true
-        },
+    ]
 
+    private static let last: [ConfigKey] = [
         .number("voice", "bitrate", 6000...128_000, " bits per second", \.voice.bitsPerSecond),
         .number("voice", "complexity", 0...10, "", \.voice.encoderComplexity),
         .number("voice", "expected_loss", 0...100, " percent", \.voice.expectedLossPercent),
@@ -166,6 +154,7 @@ struct ConfigKey: Sendable {
 
     init(
         _ section: String, _ name: String, _ expectation: String, showsValue: Bool = true, mayBeEmpty: Bool = false,
+        explain: @escaping @Sendable (String) -> (what: String, cure: String)? = { _ in nil },
         store: @escaping @Sendable (String, inout Configuration) -> Bool
     ) {
         self.section = section
@@ -173,6 +162,7 @@ struct ConfigKey: Sendable {
         self.expectation = expectation
         self.showsValue = showsValue
         self.mayBeEmpty = mayBeEmpty
+        self.explain = explain
         self.store = store
     }
 

@@ -109,6 +109,7 @@ struct ConfigReader {
             return
         }
         guard !key.store(value, &configuration) else { return }
+        if let (what, cure) = key.explain(value) { return report(line, key.name, what, cure) }
         let shown = key.showsValue ? " \(INILines.quoted(value))" : ""
         report(line, key.name, "the value\(shown) of \(key.name) cannot be used", "it must be \(key.expectation)")
     }

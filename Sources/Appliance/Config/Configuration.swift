@@ -66,6 +66,14 @@ struct Configuration: Equatable, Sendable {
         /// Names of the interfaces to use; empty: all that are up.
         var interfaces: [String] = []
         var offersLoopback = false
+        /// URLs of STUN and TURN servers, each of which can be used.
+        var iceServers: [String] = []
+        /// The file with USER:PASSWORD for the TURN servers, named as the backend's credentials are.
+        var turnCredential: String?
+        /// An http URL without a path; nil: the backend's, where that is one.
+        var proxy: String?
+        /// The file with USER:PASSWORD for the proxy.
+        var proxyCredential: String?
     }
 
     struct Voice: Equatable, Sendable {

@@ -37,7 +37,7 @@ extension Kiosk {
                 return []
             case .failed:
                 return isInUse(gate, at: now) && link.wasUp
-                    ? renew(.lost, at: now) : close(.lost, then: .fault(.unreachable), at: now)
+                    ? renew(.lost, at: now) : close(.lost, then: .fault(trouble ?? .unreachable), at: now)
             case .closed:
                 state = .idle
                 return [.close(.ended)]

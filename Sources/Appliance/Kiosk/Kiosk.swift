@@ -69,6 +69,8 @@ struct Kiosk: Sendable {
     var expiry: Instant?
     /// When somebody was last heard in the latest voice. Changed by the machine's own files alone.
     var lastSound: Instant?
+    /// What the latest voice's connection suffers from, where it was said. Changed by the machine's own files alone.
+    var trouble: Fault?
     /// The number of the latest voice asked for; news of earlier ones are of no interest.
     private(set) var call: Int
     let settings: Configuration.Talk
@@ -176,6 +178,7 @@ struct Kiosk: Sendable {
             switch news {
             case .opened(let state): return opened(in: state, at: now)
             case .refused(let fault): return refused(fault, at: now)
+            case .trouble(let fault): trouble = fault
             case .state(let state): return follow(state, at: now)
             case .expires(let instant): expiry = instant
             case .expired: return renew(.expired, at: now)
@@ -194,6 +197,7 @@ struct Kiosk: Sendable {
         speaker = .awaited
         expiry = nil
         lastSound = nil
+        trouble = nil
         state = .connecting(gate, until: now + Self.connectLimit)
         return [.connect(call: call, muted: !gate.isOpen)]
     }

@@ -23,6 +23,8 @@ enum VoiceNews: Equatable, Sendable {
     case opened(PBVoiceState)
     /// `connect` threw: there is no voice.
     case refused(Fault)
+    /// Why its connection will be said to have failed in a moment.
+    case trouble(Fault)
     /// The connection's state changed.
     case state(PBVoiceState)
     /// The provider says that its session can last until then.

@@ -17,6 +17,18 @@ extension KioskService {
         }
     }
 
+    /// What goes wrong in a voice: the provider's own word, which ends nothing, or why the connection is about to fail.
+    func hear(_ error: PBVoiceError, of call: Call) {
+        report(error)
+        switch error.kind {
+        case .udpBlocked, .unreachable:
+            if let fault = Fault(error) { post(.voice(.trouble(fault), call: call.number)) }
+        case .microphoneDenied, .audioSession, .cancelled, .refused, .invalidAnswer, .noNetwork, .providerError,
+            .invalidConfiguration:
+            break
+        }
+    }
+
     /// Some providers take whoever is silent on the event channel for gone.
     func keepAlive(_ call: Call, _ keepAlive: BackendVoice.KeepAlive) {
         call.keepingAlive = Task { [weak call] in

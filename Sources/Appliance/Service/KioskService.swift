@@ -261,7 +261,7 @@ final class KioskService {
                     self?.announce(.voice(id: started.id))
                     return started
                 },
-                { [weak self] in self?.report($0) }, { [weak self] in self?.follow($0, of: call) })
+                { [weak self] in self?.hear($0, of: call) }, { [weak self] in self?.follow($0, of: call) })
             if !call.wasGivenUp {
                 call.voice = voice
                 voice.mute(call.isMuted)

@@ -32,12 +32,22 @@ struct VoiceOpener: Sendable {
     var prepare: @MainActor () -> Void
 
     /// The real ones.
-    /// - Parameter answer: hands our answer to a backend that makes the offer; nil: the offer is ours.
+    /// - Parameters:
+    ///   - reach: what voices may use beside our own sockets; read anew for each.
+    ///   - answer: hands our answer to a backend that makes the offer; nil: the offer is ours.
+    ///   - log: what of the reach cannot be used.
     static func voices(
-        _ session: PBAudioSession, answer: (@MainActor (PBStartedVoice, String) async throws -> Void)? = nil
+        _ session: PBAudioSession, reach: ReachSettings,
+        answer: (@MainActor (PBStartedVoice, String) async throws -> Void)? = nil, log: Log
     ) -> VoiceOpener {
         VoiceOpener(
             connect: { (start, onError, onState) async throws(PBVoiceError) -> any OpenVoice in
+                if !reach.isEmpty {
+                    let current = await read(reach)
+                    for problem in current.problems { log.warning(problem) }
+                    PBVoice.configuration.iceServers = current.servers
+                    PBVoice.configuration.proxy = current.proxy
+                }
                 guard let answer else {
                     return try await PBVoice.connect(
                         start: start, audioSession: session, onError: onError, onState: onState)
@@ -48,4 +58,7 @@ struct VoiceOpener: Sendable {
             },
             mute: { PBVoice.muteWhileConnecting($0) }, prepare: { PBVoice.prepare(answering: answer != nil) })
     }
+
+    /// Off the main actor: files are read.
+    private nonisolated static func read(_ reach: ReachSettings) async -> ReachSettings.Current { reach.current() }
 }

@@ -14,8 +14,12 @@ enum EngineInput {
     case pathClosed(PathID)
     /// A STUN or TURN server may be used.
     case server(ReachServer)
-    /// Connections are opened through this one.
-    case proxy(ReachProxy)
+    /// Connections are opened through a proxy whose address is still being looked up: they wait for it.
+    case proxyAwaited
+    /// Connections are opened through this one; nil: it has no address, and none are opened.
+    case proxy(ReachProxy?)
+    /// A server's or the proxy's name was not found.
+    case nameMissing(String)
     /// The description is wanted soon: ask the servers, for so long at most. `isGathering` says when they have answered.
     case gather(within: Duration)
     /// A datagram came. The first `count` bytes of `buffer` are it; SRTP decrypts in place.

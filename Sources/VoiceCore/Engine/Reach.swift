@@ -36,7 +36,8 @@ struct Reach {
 
     private(set) var sockets: [Socket] = []
     private(set) var servers: [ReachServer] = []
-    var proxy: ReachProxy?
+    private(set) var proxy: ReachProxy?
+    private var opening = Opening.possible
     var relays: [Relay] = []
     var streams: [Stream] = []
     /// The passive TCP candidates of the other side, the best first.
@@ -55,6 +56,15 @@ struct Reach {
     /// When connections begin, unless they are not needed by then.
     private var relayStreamsDue: Instant?
     private var candidateStreamsDue: Instant?
+
+    /// Whether connections can be begun.
+    private enum Opening {
+        case possible
+        /// The proxy's address is being looked up.
+        case awaitsProxy
+        /// There is to be a proxy, and it has no address.
+        case impossible
+    }
 
     private enum Gathering {
         case idle
@@ -104,6 +114,17 @@ struct Reach {
         }
     }
 
+    /// Connections wait until it is known where the proxy is.
+    mutating func awaitProxy() {
+        opening = .awaitsProxy
+    }
+
+    /// - Parameter proxy: nil where there is to be one and it cannot be found; nothing goes past it.
+    mutating func take(_ proxy: ReachProxy?) {
+        self.proxy = proxy
+        opening = proxy == nil ? .impossible : .possible
+    }
+
     /// Asks all servers, for the description that is to be written soon.
     /// - Parameter limit: how long the description waits for them at most.
     mutating func gather(within limit: Duration, at now: Instant) {
@@ -151,8 +172,9 @@ struct Reach {
     /// Whether a path may still come of what is under way.
     var expectsPaths: Bool {
         relays.contains { !$0.isOpen } || streams.contains { $0.state != .established }
-            || (candidateStreamsDue != nil && !passive.isEmpty)
-            || (relayStreamsDue != nil && servers.contains { $0.transport != .udp })
+            || (opening != .impossible
+                && ((candidateStreamsDue != nil && !passive.isEmpty)
+                    || (relayStreamsDue != nil && servers.contains { $0.transport != .udp })))
     }
 
     /// What a socket's datagram was.
@@ -187,6 +209,7 @@ struct Reach {
         flushQueries()
         handleRelayTimeouts(at: now)
         handleStreamTimeouts(at: now)
+        guard opening == .possible else { return }
         if let due = candidateStreamsDue, now >= due {
             candidateStreamsDue = nil
             openCandidateStreams(at: now)
@@ -231,7 +254,10 @@ struct Reach {
     }
 
     var deadline: Instant? {
-        var earliest = Instant.earlier(reflexive.deadline, .earlier(candidateStreamsDue, relayStreamsDue))
+        var earliest = reflexive.deadline
+        if opening == .possible {
+            earliest = .earlier(earliest, .earlier(candidateStreamsDue, relayStreamsDue))
+        }
         for relay in relays { earliest = .earlier(earliest, relay.allocation.deadline) }
         for stream in streams where stream.state != .established { earliest = .earlier(earliest, stream.deadline) }
         return earliest

@@ -163,8 +163,12 @@ struct VoiceEngine: ~Copyable {
             lose(path, at: now)
         case .server(let server):
             reach.add(server, at: now)
+        case .proxyAwaited:
+            reach.awaitProxy()
         case .proxy(let proxy):
-            reach.proxy = proxy
+            reach.take(proxy)
+        case .nameMissing(let host):
+            reach.note("The name \(host) is not found.")
         case .gather(let limit):
             reach.gather(within: limit, at: now)
         case .message(let label, let isText, let bytes):

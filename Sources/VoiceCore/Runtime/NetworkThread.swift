@@ -13,8 +13,10 @@ struct NetworkThread: ~Copyable {
     private let poll: Int32
     private var delay = SoundDelay()
     private var lastPath: UInt16 = 0
-    private var names = ServerNames()
-    private var waitingOffer: WaitingOffer?
+    var names = ServerNames()
+    /// The proxy whose name is being looked up.
+    var awaitedProxy: VoiceProxy?
+    private var waiting: WaitingDescription?
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_048, alignment: 16)
     private let ready = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 16)
 
@@ -96,7 +98,7 @@ struct NetworkThread: ~Copyable {
             }
             sendMicrophone()
             obeyCommands()
-            offerIfPossible()
+            describeIfPossible()
             let now = Instant.now
             if let deadline = engine.deadline, deadline.at <= now {
                 engine.handle(.timeout, at: now, into: &sink)
@@ -111,7 +113,7 @@ struct NetworkThread: ~Copyable {
         let now = Instant.now
         var until = now + Pulse.longestRest
         if let deadline = engine.deadline { until = min(until, deadline.at) }
-        if let offer = waitingOffer { until = min(until, min(offer.until, now + .milliseconds(50))) }
+        if let waiting { until = min(until, min(waiting.until, now + .milliseconds(50))) }
         let nanoseconds = max(0, until.nanoseconds &- now.nanoseconds)
         var timeout = timespec(
             tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
@@ -141,20 +143,18 @@ struct NetworkThread: ~Copyable {
         while let command = runtime.mailbox.next() {
             let now = Instant.now
             switch command {
-            case .offer(let timeout, let reply):
+            case .describe(let wanted, let timeout, let reach, let reply):
                 renewPaths()
-                learn(runtime.configuration.iceServers, at: now)
+                use(reach.proxy, at: now)
+                learn(reach.servers, at: now)
                 engine.handle(.gather(within: timeout), at: now, into: &sink)
-                waitingOffer = WaitingOffer(
-                    until: now + timeout, namesUntil: now + min(timeout, .seconds(1)), reply: reply)
+                waiting = WaitingDescription(
+                    wanted: wanted, until: now + timeout, namesUntil: now + min(timeout, Reach.gatheringLimit),
+                    reply: reply)
             case .accept(let answer, let servers, let reply):
                 reply.give(accept(answer, at: now))
                 learn(servers, at: now)
-            case .found(let host, let addresses):
-                for server in names.found(host, addresses) { engine.handle(.server(server), at: now, into: &sink) }
-            case .answer(let offer, let reply):
-                renewPaths()
-                reply.give(self.answer(offer, at: now))
+            case .found(let host, let addresses): take(addresses, of: host, at: now)
             case .gate(let isOpen): engine.handle(.gate(isOpen: isOpen), at: now, into: &sink)
             case .interrupt: engine.handle(.interrupt, at: now, into: &sink)
             case .text(let bytes): engine.handle(.text(bytes), at: now, into: &sink)
@@ -184,17 +184,20 @@ struct NetworkThread: ~Copyable {
         }
     }
 
-    /// Gives the offer as soon as there is an address to offer, or says that there is none.
-    private mutating func offerIfPossible() {
-        guard let waiting = waitingOffer else { return }
+    /// Gives the description as soon as there is an address to put into it, or says that there is none.
+    private mutating func describeIfPossible() {
+        guard let waiting else { return }
         if sink.sockets.isEmpty { renewPaths() }
         let now = Instant.now
         if !sink.sockets.isEmpty {
             guard !engine.isGathering(at: now), names.pending.isEmpty || now >= waiting.namesUntil else { return }
-            waitingOffer = nil
-            waiting.reply.give(.success(engine.offer()))
+            self.waiting = nil
+            switch waiting.wanted {
+            case .offer: waiting.reply.give(.success(engine.offer()))
+            case .answer(let offer): waiting.reply.give(answer(offer, at: now))
+            }
         } else if now >= waiting.until {
-            waitingOffer = nil
+            self.waiting = nil
             waiting.reply.give(
                 .failure(
                     PBVoiceError(
@@ -202,12 +205,9 @@ struct NetworkThread: ~Copyable {
         }
     }
 
-    /// Servers whose addresses are known are used at once, the others as soon as their names are looked up.
-    private mutating func learn(_ servers: [ICEServer], at now: Instant) {
-        let (hosts, ready) = names.add(servers)
-        for server in ready { engine.handle(.server(server), at: now, into: &sink) }
+    func lookUp(_ host: String) {
         let mailbox = runtime.mailbox
-        for host in hosts { NameLookup.start(host) { mailbox.post(.found(host: host, $0)) } }
+        NameLookup.start(host) { mailbox.post(.found(host: host, $0)) }
     }
 
     /// Opens a socket on each address that is new and closes those whose address is gone.
@@ -246,8 +246,9 @@ struct NetworkThread: ~Copyable {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec) - .nanoseconds(Instant.now.nanoseconds)
     }
 
-    /// An offer that waits for the first network address, and for the servers' answers.
-    private struct WaitingOffer {
+    /// A description that waits for the first network address, and for the servers' answers.
+    private struct WaitingDescription {
+        var wanted: WantedDescription
         var until: Instant
         /// How long it waits for names that are being looked up.
         var namesUntil: Instant
@@ -257,9 +258,8 @@ struct NetworkThread: ~Copyable {
     private static func refuseAll(_ runtime: VoiceRuntime, _ error: PBVoiceError) {
         while let command = runtime.mailbox.next() {
             switch command {
-            case .offer(_, let reply): reply.give(.failure(error))
+            case .describe(_, _, _, let reply): reply.give(.failure(error))
             case .accept(_, _, let reply): reply.give(.failure(error))
-            case .answer(_, let reply): reply.give(.failure(error))
             case .found, .message, .gate, .interrupt, .text, .close: break
             }
         }

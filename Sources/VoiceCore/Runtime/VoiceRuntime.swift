@@ -61,9 +61,12 @@ final class VoiceRuntime: Sendable {
         try await ask { reply in start(SoundDevice(device), session: session, lease: lease, reply: reply) }
     }
 
-    /// - Parameter timeout: how long to wait at most for a network address to offer.
-    func offer(timeout: Duration) async throws(PBVoiceError) -> String {
-        try await ask { reply in mailbox.post(.offer(timeout: timeout, reply)) }
+    /// - Parameters:
+    ///   - timeout: how long to wait at most for a network address to offer.
+    ///   - reach: what may be used beside the sockets; nil: what the configuration has.
+    func offer(timeout: Duration, reach: VoiceReach? = nil) async throws(PBVoiceError) -> String {
+        let reach = reach ?? VoiceReach(configuration)
+        return try await ask { reply in mailbox.post(.describe(.offer, within: timeout, reach, reply)) }
     }
 
     /// - Parameter servers: those that came with the answer.
@@ -71,8 +74,12 @@ final class VoiceRuntime: Sendable {
         try await ask { reply in mailbox.post(.accept(answer: answer, servers: servers, reply)) }
     }
 
-    func answer(offer: String) async throws(PBVoiceError) -> String {
-        try await ask { reply in mailbox.post(.answer(offer: offer, reply)) }
+    /// - Parameters: as those of `offer`.
+    func answer(
+        offer: String, timeout: Duration = .seconds(10), reach: VoiceReach? = nil
+    ) async throws(PBVoiceError) -> String {
+        let reach = reach ?? VoiceReach(configuration)
+        return try await ask { reply in mailbox.post(.describe(.answer(to: offer), within: timeout, reach, reply)) }
     }
 
     /// Shuts the microphone's gate, or opens it.
@@ -121,16 +128,33 @@ final class VoiceRuntime: Sendable {
     }
 }
 
+/// What a voice may use to reach the other side beside its own sockets.
+struct VoiceReach: Sendable {
+    var servers: [ICEServer] = []
+    var proxy: VoiceProxy?
+
+    init(_ configuration: VoiceConfiguration) {
+        servers = configuration.iceServers
+        proxy = configuration.proxy
+    }
+}
+
+/// The description that is wanted of a voice.
+enum WantedDescription: Sendable {
+    case offer
+    case answer(to: String)
+}
+
 /// What the network thread can be told.
 enum NetworkCommand: Sendable {
-    case offer(timeout: Duration, Reply<String>)
+    /// Gives a description once there is an address to put into it and the servers were asked.
+    case describe(WantedDescription, within: Duration, VoiceReach, Reply<String>)
     case accept(answer: String, servers: [ICEServer], Reply<Void>)
-    case answer(offer: String, Reply<String>)
     case gate(isOpen: Bool)
     case interrupt
     case text([UInt8])
     case message(label: String, isText: Bool, bytes: [UInt8])
-    /// A server's name was looked up.
+    /// The name of a server or of the proxy was looked up.
     case found(host: String, [IPAddress])
     case close
 }

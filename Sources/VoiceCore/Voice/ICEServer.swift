@@ -15,3 +15,24 @@ public struct ICEServer: Equatable, Sendable, CustomStringConvertible {
 
     public var description: String { "ICEServer(\(urls.count) URLs)" }
 }
+
+extension ICEServer {
+    /// How many servers a voice uses at most; more are left out.
+    package static var limit: Int { Reach.serverLimit }
+
+    /// Whether a voice can use the server that a URL names.
+    package static func canUse(_ url: String) -> Bool { STUNServerURL(url) != nil }
+
+    /// Whether a URL names a relay, which wants to know who uses it.
+    package static func isRelay(_ url: String) -> Bool {
+        switch STUNServerURL(url)?.service {
+        case .relay: true
+        case .reflection, nil: false
+        }
+    }
+
+    /// What is wrong with a URL as it is written, and the cure; nil: nothing. A few that `canUse` takes are not written so.
+    package static func mistake(in url: String) -> (what: String, cure: String)? {
+        STUNServerURL.mistake(in: url).map { ($0.what, $0.cure) }
+    }
+}

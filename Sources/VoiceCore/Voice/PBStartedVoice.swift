@@ -5,7 +5,7 @@ public struct PBStartedVoice: Sendable {
     /// The provider's answer, an SDP.
     public let sdp: String
     /// STUN and TURN servers that the backend named with its answer: used by this voice and the next.
-    package var iceServers: [ICEServer] = []
+    public var iceServers: [ICEServer] = []
 
     public init(id: String, sdp: String) {
         self.id = id

@@ -6,7 +6,7 @@ extension PBVoice {
     /// Whether the voice that is being opened, or else the next one, is muted.
     private static var isMutedWhileConnecting = false
     /// The servers that the backend named last.
-    private static var learnt: [ICEServer] = []
+    static var learnt: [ICEServer] = []
     /// One voice at a time holds the host's device.
     private static let soundLease = SoundLease()
 
@@ -112,10 +112,10 @@ extension PBVoice {
     ) async -> Result<PBStartedVoice, PBVoiceError> {
         do throws(PBVoiceError) {
             try await runtime.openSound(device, session: audioSession, lease: soundLease)
-            let offer = try await runtime.offer(timeout: iceTimeout)
+            let offer = try await runtime.offer(timeout: iceTimeout, reach: reach)
             let started = try await ask { try await start(offer) }
             if Task.isCancelled { throw VoiceRuntime.closedError }
-            if !started.iceServers.isEmpty { learnt = started.iceServers }
+            learnt = started.iceServers
             try await runtime.accept(answer: started.sdp, servers: started.iceServers)
             if Task.isCancelled { throw VoiceRuntime.closedError }
             return .success(started)
@@ -136,13 +136,21 @@ extension PBVoice {
             try await runtime.openSound(device, session: audioSession, lease: soundLease)
             let started = try await ask { try await offered() }
             if Task.isCancelled { throw VoiceRuntime.closedError }
-            let sdp = try await runtime.answer(offer: started.sdp)
+            learnt = started.iceServers
+            let sdp = try await runtime.answer(offer: started.sdp, reach: reach)
             try await ask { try await answer(started, sdp) }
             if Task.isCancelled { throw VoiceRuntime.closedError }
             return .success(started)
         } catch {
             return .failure(error)
         }
+    }
+
+    /// What the voice that is being opened may use: the runtime may have been made before this was known.
+    private static var reach: VoiceReach {
+        var reach = VoiceReach(configuration)
+        reach.servers += learnt.filter { !reach.servers.contains($0) }
+        return reach
     }
 
     private static func ask<Value>(_ backend: @MainActor () async throws -> Value) async throws(PBVoiceError) -> Value {
@@ -165,8 +173,6 @@ extension PBVoice {
 
     private static func makeRuntime(_ side: VoiceSide) throws(PBVoiceError) -> VoiceRuntime {
         let onDiagnostic = onDiagnostic
-        var configuration = configuration
-        configuration.iceServers += learnt
         return try VoiceRuntime(side: side, configuration: configuration) { onDiagnostic?($0) }
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 public final class PBVoice {
     /// The device that voices use; set once by the host before the first `connect`.
     public static var audioDevice: (any AudioDevice)?
-    /// What the host chooses about its voices; set once before the first `connect` or `prepare`.
+    /// What the host chooses about its voices; set before the first `connect` or `prepare`. Servers and proxy count at each `connect`.
     public static var configuration = VoiceConfiguration()
     /// What the host's operator should know; called on any thread.
     public static var onDiagnostic: (@Sendable (VoiceDiagnostic) -> Void)?

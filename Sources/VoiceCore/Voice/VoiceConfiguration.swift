@@ -1,4 +1,5 @@
-/// What the host may choose about its voices; the defaults suit a talk post. Set once, before the first voice.
+/// What the host may choose about its voices; the defaults suit a talk post. Set once, before the first voice; servers and proxy, whose
+/// credentials may change, count anew at each `connect`.
 public struct VoiceConfiguration: Sendable {
     /// What the encoder aims at, bits per second: 6,000 to 128,000.
     public var bitsPerSecond = 32_000
@@ -12,6 +13,8 @@ public struct VoiceConfiguration: Sendable {
     public var offersLoopback = false
     /// The STUN and TURN servers to use, if the network needs any.
     public var iceServers: [ICEServer] = []
+    /// What opens connections for voices; nil: they are opened straight.
+    public var proxy: VoiceProxy?
 
     /// The name of the data channel that is opened to the provider; nil: none is.
     public var channel: String? = "oai-events"

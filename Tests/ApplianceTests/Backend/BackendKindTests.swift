@@ -43,7 +43,11 @@ import VoiceCore
         #expect(voice.started.id == "s-1")
         #expect(voice.started.sdp == Self.sdp)
         #expect(voice.entityTag == "\"xyz\"")
-        #expect(voice.iceServers.map(\.urls) == [["stun:stun.example.net"], ["turn:turn.example.net"]])
+        #expect(
+            voice.started.iceServers == [
+                ICEServer(urls: ["stun:stun.example.net"]),
+                ICEServer(urls: ["turn:turn.example.net"], username: "u", credential: "c"),
+            ])
         let post = try #require(await server.request { $0.method == "POST" })
         #expect(post.body == "v=0 offer")
         #expect(post.headers["accept"] == "application/sdp")
@@ -175,7 +179,7 @@ import VoiceCore
         let voice = try await client.start(offer: "v=0 offer")
         #expect(voice.started.id == "pc#1")
         #expect(voice.keepAlive == BackendVoice.KeepAlive(text: "ping", every: .seconds(1)))
-        #expect(voice.iceServers.map(\.urls) == [["stun:a"]])
+        #expect(voice.started.iceServers == [ICEServer(urls: ["stun:a"])])
         let post = try #require(await server.request { _ in true })
         #expect(post.target == "/api/offer")
         #expect(post.body == #"{"sdp":"v=0 offer","type":"offer"}"#)
@@ -224,10 +228,27 @@ import VoiceCore
         defer { server.stop() }
         let client = try BackendClient(.test(server))
         let voice = try await client.start(offer: "v=0")
-        let server1 = try #require(voice.iceServers.first)
-        #expect(server1.urls == ["turn:t.example.net"])
-        #expect(server1.username == "u")
-        #expect(server1.credential?.reveal() == "c")
+        #expect(
+            voice.started.iceServers == [ICEServer(urls: ["turn:t.example.net"], username: "u", credential: "c")])
+    }
+
+    @Test func aServerThatCannotBeUsedEndsNothingAndIsNamedOnce() async throws {
+        let server = TestServer { _, connection in
+            connection.answer(
+                #"{"id":"a","sdp":"v=0","iceServers":[{"urls":["ftp://a","stun:b.example"]}]}"#)
+            return true
+        }
+        defer { server.stop() }
+        let notices = Mutex<[String]>([])
+        let client = try BackendClient(
+            Self.settings(.answer, server), notice: { text in notices.withLock { $0.append(text) } })
+        for _ in 0..<2 {
+            let voice = try await client.start(offer: "")
+            #expect(voice.started.iceServers == [ICEServer(urls: ["stun:b.example"])])
+        }
+        let told = notices.withLock { $0 }
+        #expect(told.count == 1)
+        #expect(told.first?.contains("\"ftp://a\"") == true)
     }
 
     @Test(arguments: [

@@ -1,4 +1,5 @@
 import Testing
+import VoiceCore
 
 @testable import Appliance
 
@@ -61,9 +62,34 @@ import Testing
             "<turn:c>; rel=\"ice-server\"; username=\"u\"; credential=\"sesame\"; credential-type=\"password\"",
             "<turn:d>; rel=\"ice-server\"; credential-type=\"oauth\"",
         ])
-        #expect(servers.map(\.urls) == [["stun:b"], ["turn:c"]])
+        #expect(servers.map(\.urls) == [["https://h/x"], ["stun:b"], ["turn:c"]])
+        #expect(BackendICEServer.judged(servers).usable.map(\.urls) == [["stun:b"], ["turn:c"]])
         #expect(servers.last?.credential?.reveal() == "sesame")
         #expect(!String(reflecting: servers).contains("sesame"))
+    }
+
+    @Test func aServerThatCannotBeUsedIsLeftOutAndNamedWithoutItsSecret() {
+        let json = #"""
+            [{"urls": ["stun:a.example", "stuns:b.example"]}, {"urls": "turn:c.example?transport=udp"},
+             {"urls": ["turn:me:s3cr3t@d.example"], "username": "u", "credential": "p"},
+             {"urls": ["turns:e.example:443"], "username": "u", "credential": "p"}, {"urls": []}, 7]
+            """#
+        let (usable, problems) = BackendICEServer.judged(
+            BackendICEServer.read(JSONValue(reading: Array(json.utf8))))
+        #expect(
+            usable == [
+                ICEServer(urls: ["stun:a.example"]),
+                ICEServer(urls: ["turns:e.example:443"], username: "u", credential: "p"),
+            ])
+        #expect(problems.count == 3)
+        #expect(problems.first?.contains("\"stuns:b.example\"") == true)
+        #expect(problems.dropFirst().first?.contains("\"turn:c.example?transport=udp\": a relay needs") == true)
+        #expect(!problems.joined().contains("s3cr3t"))
+    }
+
+    @Test func noMoreServersAreTakenThanAVoiceUses() {
+        let many = JSONValue.array((0..<100).map { .object(["urls": .text("stun:s\($0).example")]) })
+        #expect(BackendICEServer.judged(BackendICEServer.read(many)).usable.count == ICEServer.limit)
     }
 
     @Test func mutatedLinksNeverTrap() {

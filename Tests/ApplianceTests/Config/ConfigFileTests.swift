@@ -41,6 +41,26 @@ import Testing
         #expect(file("[talk]\nturns = button\n[voice]\nchannel = none\n").problems.count == 1)
     }
 
+    @Test(arguments: [
+        ("ice_servers = turn:relay.example", "turn:relay.example"), ("turn_credential = turn", "turn_credential"),
+        ("ice_servers = stun:a.example\nturn_credential = turn", "turn_credential"),
+        ("proxy_credential = proxy", "proxy_credential"),
+    ])
+    func whatDoesNotGoTogetherInTheNetworkIsNamed(lines: String, name: String) {
+        let problems = file("[network]\n\(lines)\n").problems
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains(name) == true)
+    }
+
+    @Test(arguments: [
+        "[network]\nice_servers = turn:relay.example, stun:a.example\nturn_credential = turn\n",
+        "[network]\nproxy = http://proxy.example\nproxy_credential = proxy\n",
+        "[backend]\nproxy = http://proxy.example\n[network]\nproxy_credential = proxy\n",
+    ])
+    func whatGoesTogetherInTheNetworkIsTaken(text: String) {
+        #expect(file(text).problems == [])
+    }
+
     @Test func aMissingFileIsNamedAndLeavesTheDefaults() {
         let file = ConfigFile(path: "/nonexistent/talkpost.conf")
         #expect(file.configuration == Configuration())

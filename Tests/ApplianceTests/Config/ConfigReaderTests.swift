@@ -85,6 +85,10 @@ import Testing
             [network]
             interfaces = eth0, wlan0
             loopback = yes
+            ice_servers = stun:stun.example.net, turns:turn.example.net:443
+            turn_credential = turn
+            proxy = http://proxy.example.net:3128
+            proxy_credential = /etc/talkpost/proxy
             [voice]
             bitrate = 24000
             complexity = 9
@@ -133,6 +137,10 @@ import Testing
         expected.led.drive = .openDrain
         expected.network.interfaces = ["eth0", "wlan0"]
         expected.network.offersLoopback = true
+        expected.network.iceServers = ["stun:stun.example.net", "turns:turn.example.net:443"]
+        expected.network.turnCredential = "turn"
+        expected.network.proxy = "http://proxy.example.net:3128"
+        expected.network.proxyCredential = "/etc/talkpost/proxy"
         expected.voice.bitsPerSecond = 24_000
         expected.voice.encoderComplexity = 9
         expected.voice.expectedLossPercent = 0
@@ -236,7 +244,7 @@ import Testing
         "[talk]\npassword = s3cr3t", "[backend]\nbearer_credential = eyJs3cr3t",
         "[backend]\napikey_credential = sk-s3cr3t",
         "[backend]\nbearer_credential = Bearer s3cr3t", "[backend]\nurl = https://me:s3cr3t@h/{chat}",
-        "[backend]\nurl = https://h/{chat}?apikey=s3cr3t",
+        "[backend]\nurl = https://h/{chat}?apikey=s3cr3t", "[network]\nproxy = http://me:s3cr3t@h",
     ])
     func aSecretInTheConfigIsRefusedAndNotRepeated(text: String) throws {
         let found = problems(text)

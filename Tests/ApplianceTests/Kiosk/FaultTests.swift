@@ -24,7 +24,8 @@ import Testing
     @Test(arguments: [
         (PBVoiceError.Code.microphoneDenied, Fault.microphoneDenied), (.audioSession, .speakerLost),
         (.refused, .refused), (.invalidAnswer, .providerError), (.noNetwork, .noNetwork),
-        (.unreachable, .unreachable), (.providerError, .providerError), (.invalidConfiguration, .config),
+        (.unreachable, .unreachable), (.udpBlocked, .udpBlocked), (.providerError, .providerError),
+        (.invalidConfiguration, .config),
     ])
     func eachErrorOfAVoiceHasItsFault(code: PBVoiceError.Code, fault: Fault) {
         #expect(Fault(PBVoiceError(code, "")) == fault)

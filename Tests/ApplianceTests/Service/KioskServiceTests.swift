@@ -12,11 +12,21 @@ import Testing
         let id: String
         private(set) var state = PBVoiceState.connecting
         private(set) var mutes: [Bool] = []
+        private let onError: @MainActor (PBVoiceError) -> Void
         private let onState: @MainActor (PBVoiceState) -> Void
 
-        init(id: String, onState: @escaping @MainActor (PBVoiceState) -> Void) {
+        init(
+            id: String, onError: @escaping @MainActor (PBVoiceError) -> Void,
+            onState: @escaping @MainActor (PBVoiceState) -> Void
+        ) {
             self.id = id
+            self.onError = onError
             self.onState = onState
+        }
+
+        func fail(_ code: PBVoiceError.Code) {
+            onError(PBVoiceError(code, "It fails."))
+            change(to: .failed)
         }
 
         func change(to state: PBVoiceState) {
@@ -85,12 +95,14 @@ import Testing
         var shown: [BlinkPattern]
         /// What was said of the microphone before the voice was there.
         var connectingMutes: [Bool]
+        /// The MESSAGE_IDs under which faults were logged.
+        var faults: [String]
     }
 
     /// Runs a script against the service to its end.
     private func visit(
         _ script: String, backend: FakeBackend = FakeBackend(), failsAfterStart: Bool = false,
-        onConnected: @escaping @MainActor (OpenVoice) -> Void = { _ in }
+        connectFails: PBVoiceError.Code? = nil, onConnected: @escaping @MainActor (OpenVoice) -> Void = { _ in }
     ) async throws -> Visit {
         let button = ScriptedButton(try ButtonScript(parsing: Array(script.utf8)))
         let diary = Diary()
@@ -109,14 +121,16 @@ import Testing
                         Task.isCancelled ? .cancelled : .refused, "The backend refused.", underlying: error)
                 }
                 if failsAfterStart { throw PBVoiceError(.invalidAnswer, "The answer cannot be used.") }
-                let voice = FakeVoice(id: started.id, onState: onState)
+                let voice = FakeVoice(id: started.id, onError: onError, onState: onState)
                 voices.append(voice)
                 Task {
+                    if let connectFails { return voice.fail(connectFails) }
                     voice.change(to: .connected)
                     onConnected(voice)
                 }
                 return voice
             }, mute: { connectingMutes.append($0) }, prepare: {})
+        let faults = Mutex<[String]>([])
         var settings = Configuration.Talk()
         settings.mode = .hold
         settings.releaseTail = .zero
@@ -124,13 +138,15 @@ import Testing
             settings, button: button, led: diary, backend: backend, opener: opener, sound: sound,
             health: HealthWatch(
                 looks: [], watchdogPeriod: nil, threads: { [] }, send: { _ in }, log: Log(.error) { _, _, _ in }),
-            log: Log(.error) { _, _, _ in }, watchers: [button, diary])
+            log: Log(.warning) { _, _, id in faults.withLock { $0 += [id].compactMap { $0 } } },
+            watchers: [button, diary])
         let steps = Task { await button.run() }
         await service.run()
         await steps.value
         return Visit(
             happenings: diary.happenings, voices: voices, backendCalls: backend.calls.withLock { $0 },
-            failure: button.failure, shown: diary.shown, connectingMutes: connectingMutes)
+            failure: button.failure, shown: diary.shown, connectingMutes: connectingMutes,
+            faults: faults.withLock { $0 })
     }
 
     @Test func aVisitIsToldFromReadyToClosed() async throws {
@@ -189,6 +205,14 @@ import Testing
         #expect(visit.failure == nil)
         #expect(visit.backendCalls == ["start", "close voice-1"])
         #expect(visit.happenings.last == .closed(id: "voice-1", seconds: 1.5))
+    }
+
+    @Test(arguments: [(PBVoiceError.Code.udpBlocked, Fault.udpBlocked), (.unreachable, .unreachable)])
+    func whyAVoiceDoesNotConnectIsShownByItsName(code: PBVoiceError.Code, fault: Fault) async throws {
+        let visit = try await visit("press\nawait closed\nquit", connectFails: code)
+        #expect(visit.happenings.contains(.led(.fault(fault))))
+        #expect(visit.happenings.contains(.tone(.fault(fault))))
+        #expect(visit.faults == [fault.messageID])
     }
 
     @Test func theNextVoiceIsNotTakenForTheLast() async throws {

@@ -44,4 +44,19 @@ import Testing
     func whatIsNoSuchURLIsNone(text: String) {
         #expect(STUNServerURL(text) == nil)
     }
+
+    @Test(arguments: Row.all)
+    func whatCanBeUsedIsNoMistake(row: Row) {
+        #expect(STUNServerURL.mistake(in: row.text) == nil)
+    }
+
+    @Test(arguments: [
+        ("", STUNServerURL.Mistake.scheme), ("http://a", .scheme), ("stuns:a", .transportOfReflection),
+        ("stun:a?transport=udp", .transportOfReflection), ("turn:a?transport=sctp", .transportOfRelay),
+        ("turns:a?transport=udp", .transportOfRelay), ("turn:a?x=y", .transportOfRelay), ("stun:a:0", .place),
+        ("turn:", .place), ("turn:[::1", .place), ("turn:a b", .place), ("turn:me:word@a", .account),
+    ])
+    func aMistakeIsKnown(text: String, mistake: STUNServerURL.Mistake) {
+        #expect(STUNServerURL.mistake(in: text) == mistake)
+    }
 }
