@@ -10,6 +10,7 @@ extension NetworkThread {
     /// Connections are opened through the proxy, and wait until its name is looked up.
     mutating func use(_ proxy: VoiceProxy?, at now: Instant) {
         guard let proxy else { return }
+        hasProxy = true
         if let address = IPAddress(proxy.host) {
             engine.handle(.proxy(ReachProxy(proxy, address)), at: now, into: &sink)
         } else {
@@ -21,8 +22,9 @@ extension NetworkThread {
 
     /// What a lookup has found.
     mutating func take(_ addresses: [IPAddress], of host: String, at now: Instant) {
-        if addresses.isEmpty { engine.handle(.nameMissing(host), at: now, into: &sink) }
-        for server in names.found(host, addresses) { engine.handle(.server(server), at: now, into: &sink) }
+        let servers = names.found(host, addresses, hasProxy: hasProxy)
+        if addresses.isEmpty, servers.isEmpty { engine.handle(.nameMissing(host), at: now, into: &sink) }
+        for server in servers { engine.handle(.server(server), at: now, into: &sink) }
         guard let proxy = awaitedProxy, proxy.host == host else { return }
         awaitedProxy = nil
         // There may be a network of one family only.

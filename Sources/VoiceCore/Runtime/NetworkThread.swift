@@ -14,6 +14,8 @@ struct NetworkThread: ~Copyable {
     private var delay = SoundDelay()
     private var lastPath: UInt16 = 0
     var names = ServerNames()
+    /// Whether connections go through a proxy.
+    var hasProxy = false
     /// The proxy whose name is being looked up.
     var awaitedProxy: VoiceProxy?
     private var waiting: WaitingDescription?

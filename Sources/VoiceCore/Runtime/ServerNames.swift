@@ -15,6 +15,7 @@ struct ServerNames {
 
     private var entries: [Entry] = []
     private(set) var pending: Set<String> = []
+    private var unknownCount: UInt64 = 0
 
     /// - Returns: the names that are to be looked up, and the servers whose addresses are written in their URLs.
     mutating func add(_ servers: [ICEServer]) -> (names: [String], ready: [ReachServer]) {
@@ -37,7 +38,9 @@ struct ServerNames {
     }
 
     /// What can be used now that `host` is known to have these addresses.
-    mutating func found(_ host: String, _ addresses: [IPAddress]) -> [ReachServer] {
+    /// - Parameter hasProxy: whether connections go through a proxy, which is given the name and may know what we do not: networks that
+    ///   let nothing out but through it often have no names of the world outside.
+    mutating func found(_ host: String, _ addresses: [IPAddress], hasProxy: Bool) -> [ReachServer] {
         pending.remove(host)
         let chosen =
             addresses.filter { !$0.isIPv6 }.prefix(Self.addressesPerFamily)
@@ -45,10 +48,16 @@ struct ServerNames {
         var servers: [ReachServer] = []
         for entry in entries where entry.url.host == host {
             for address in chosen { servers.append(Self.server(entry, address)) }
+            guard chosen.isEmpty, hasProxy, entry.url.transport != .udp else { continue }
+            unknownCount += 1
+            servers.append(Self.server(entry, Self.standIn(unknownCount)))
         }
         entries.removeAll { $0.url.host == host }
         return servers
     }
+
+    /// Another one for each server, where nothing is ever sent to (RFC 6666).
+    private static func standIn(_ number: UInt64) -> IPAddress { .v6(high: 0x0100_0000_0000_0000, low: number) }
 
     private static func server(_ entry: Entry, _ address: IPAddress) -> ReachServer {
         ReachServer(
