@@ -22,11 +22,13 @@ final class BackendClient: VoiceBackend {
     ///   - portalPort: where a portal would answer in the backend's stead.
     ///   - notice: takes a sentence for the log about work in the background, from no particular thread.
     ///   - closeWait: when the close of a voice is tried again.
+    ///   - localAddresses: those that this machine has now.
     /// - Throws: `invalidConfiguration` or `credential` where the settings cannot be used; credential files are not read yet.
     init(
         _ settings: BackendSettings, adoptionLimit: Duration = .seconds(30), portalPort: UInt16 = 80,
         notice: @escaping @Sendable (String) -> Void = { _ in },
-        closeWait: @escaping @Sendable (Int, BackendError) -> Duration? = CloseRetry.wait
+        closeWait: @escaping @Sendable (Int, BackendError) -> Duration? = CloseRetry.wait,
+        localAddresses: @escaping @Sendable () -> Set<String> = { LocalAddresses.now() }
     ) throws(BackendError) {
         self.notice = notice
         self.closeWait = closeWait
@@ -38,7 +40,7 @@ final class BackendClient: VoiceBackend {
             timeout: settings.timeout)
         portalProbe = PortalProbe(home: home, usesProxy: settings.proxy != nil, port: portalPort, mailbox: mailbox)
         unclosed = UnclosedVoices(directory: settings.stateDirectory, mailbox: mailbox, notice: notice)
-        try BackendThread.start(mailbox, adoptionLimit: adoptionLimit)
+        try BackendThread.start(mailbox, adoptionLimit: adoptionLimit, localAddresses: localAddresses)
     }
 
     deinit {

@@ -19,15 +19,22 @@ final class BackendThread {
     private var idleSocketWasUsed = false
     private var idleWaiters: [(continuation: CheckedContinuation<Void, Never>, deadline: Instant)] = []
     private var isStopping = false
+    /// The local addresses of connections that may be open.
+    private var usedAddresses: Set<String> = []
+    private let localAddresses: @Sendable () -> Set<String>
 
     /// Starts the thread.
+    /// - Parameter localAddresses: those that this machine has now.
     /// - Throws: `invalidConfiguration` where the system gives no thread or libcurl cannot be used.
-    static func start(_ mailbox: BackendMailbox, adoptionLimit: Duration) throws(BackendError) {
+    static func start(
+        _ mailbox: BackendMailbox, adoptionLimit: Duration, localAddresses: @escaping @Sendable () -> Set<String>
+    ) throws(BackendError) {
         guard CurlLibrary.isUsable, let multi = curl_multi_init() else {
             throw BackendError(.invalidConfiguration, "libcurl could not be set up: the memory is used up.")
         }
         mailbox.open(multi)
-        let thread = BackendThread(mailbox, multi: multi, adoptionLimit: adoptionLimit)
+        let thread = BackendThread(
+            mailbox, multi: multi, adoptionLimit: adoptionLimit, localAddresses: localAddresses)
         let retained = Unmanaged.passRetained(thread)
         var id = pthread_t()
         let code = pthread_create(&id, nil, { BackendThread.main($0) }, retained.toOpaque())
@@ -47,10 +54,14 @@ final class BackendThread {
         return nil
     }
 
-    private init(_ mailbox: BackendMailbox, multi: UnsafeMutableRawPointer, adoptionLimit: Duration) {
+    private init(
+        _ mailbox: BackendMailbox, multi: UnsafeMutableRawPointer, adoptionLimit: Duration,
+        localAddresses: @escaping @Sendable () -> Set<String>
+    ) {
         self.mailbox = mailbox
         self.multi = multi
         self.adoptionLimit = adoptionLimit
+        self.localAddresses = localAddresses
     }
 
     deinit {
@@ -104,6 +115,11 @@ final class BackendThread {
             let transfer = try Transfer(
                 request, pending: pending, isRetry: isRetry, deadline: deadline ?? .now() + request.timeout)
             if !request.isAside { idleSocket = nil }
+            // A connection from an address that the machine no longer has is dead, and would say so only after minutes.
+            if !usedAddresses.isSubset(of: localAddresses()) {
+                transfer.leaveOldConnections()
+                usedAddresses = []
+            }
             transfers[transfer.easy] = transfer
             curl_multi_add_handle(multi, transfer.easy)
         } catch {
@@ -116,6 +132,7 @@ final class BackendThread {
         while let easy = talkpost_curl_next_finished(multi, &result) {
             guard let transfer = transfers[easy] else { continue }
             let openSocket = transfer.openSocket
+            if openSocket != nil, let address = transfer.localAddress { usedAddresses.insert(address) }
             let outcome = transfer.outcome(result)
             remove(transfer)
             rest(after: transfer, openSocket: openSocket)

@@ -65,6 +65,19 @@ final class Transfer {
         return socket
     }
 
+    /// From where its connection went.
+    var localAddress: String? {
+        var text: UnsafePointer<CChar>?
+        guard talkpost_curl_get_text(easy, CURLINFO_LOCAL_IP, &text) == CURLE_OK, let text else { return nil }
+        return text.pointee == 0 ? nil : String(cString: text)
+    }
+
+    /// Before it goes out: it opens a connection of its own, and those at rest are closed.
+    func leaveOldConnections() {
+        talkpost_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
+        talkpost_curl_set_long(easy, CURLOPT_MAXAGE_CONN, 1)
+    }
+
     /// What came of it.
     func outcome(_ result: CURLcode) -> Result<HTTPResponse, BackendError> {
         var response = HTTPResponse(status: 0)

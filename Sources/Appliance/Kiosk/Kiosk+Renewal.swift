@@ -39,4 +39,12 @@ extension Kiosk.Link {
         case .connected, .disconnected: true
         }
     }
+
+    /// Whether it was lost in the middle of a conversation, however long ago: nobody is heard on a lost connection.
+    var wasInUse: Bool {
+        switch self {
+        case .connecting, .connected: false
+        case .disconnected(let inUse): inUse
+        }
+    }
 }

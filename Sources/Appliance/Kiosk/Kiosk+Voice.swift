@@ -33,10 +33,10 @@ extension Kiosk {
                 }
                 return []
             case .disconnected:
-                if link == .connected { state = .talking(gate, .disconnected) }
+                if link == .connected { state = .talking(gate, .disconnected(inUse: isInUse(gate, at: now))) }
                 return []
             case .failed:
-                return isInUse(gate, at: now) && link.wasUp
+                return link.wasUp && (link.wasInUse || isInUse(gate, at: now))
                     ? renew(.lost, at: now) : close(.lost, then: .fault(trouble ?? .unreachable), at: now)
             case .closed:
                 state = .idle

@@ -27,8 +27,8 @@ struct Kiosk: Sendable {
         /// Not up yet; given up if it is not by then.
         case connecting(until: Instant)
         case connected
-        /// Nothing comes back; it may recover by itself.
-        case disconnected
+        /// Nothing comes back; it may recover by itself. Whether somebody was in the middle of a conversation then.
+        case disconnected(inUse: Bool)
     }
 
     /// What follows once the voice is closed.

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 import VoiceCore
 
@@ -89,6 +90,29 @@ import VoiceCore
         let post = try #require(await server.request { $0.method == "POST" })
         #expect(post.connection == head.connection)
         #expect(server.connectionCount == 1)
+    }
+
+    @Test func aConnectionFromAnAddressThatIsGoneIsNotUsedAgain() async throws {
+        let server = TestServer { _, connection in
+            connection.answer(goodAnswer)
+            return true
+        }
+        defer { server.stop() }
+        let addresses = Mutex<Set<String>>(["127.0.0.1"])
+        let client = try BackendClient(.test(server), localAddresses: { addresses.withLock { $0 } })
+        for _ in 0..<2 { _ = try await client.start(offer: "v=0") }
+        #expect(server.connectionCount == 1)
+        addresses.withLock { $0 = ["192.0.2.1"] }
+        _ = try await client.start(offer: "v=0")
+        #expect(server.connectionCount == 2)
+        addresses.withLock { $0 = ["127.0.0.1"] }
+        for _ in 0..<2 { _ = try await client.start(offer: "v=0") }
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test func theAddressesOfThisMachineAreKnownAsLibcurlNamesThem() {
+        #expect(LocalAddresses.now().contains("127.0.0.1"))
+        #expect(!LocalAddresses.now().contains { $0.contains("%" as Character) })
     }
 
     @Test func aWarmConnectionThatTheServerClosesAfterUseIsOpenedAgain() async throws {

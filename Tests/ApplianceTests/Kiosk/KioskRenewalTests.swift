@@ -73,6 +73,42 @@ import VoiceCore
         #expect(bench.news(.state(.closed)) == [.connect(call: 2, muted: true)])
     }
 
+    /// The cable is pulled out in the provider's sentence, the wireless takes over 20 s later, and the provider does not follow.
+    @Test func aConversationThatALostNetworkInterruptsGoesOnHoweverLongTheNextNetworkTakes() {
+        var bench = Bench.talking(.hold)
+        _ = bench.send(.released)
+        _ = bench.wait(.seconds(1))
+        _ = bench.send(.heard)
+        _ = bench.takeEarcons()
+        #expect(bench.news(.state(.disconnected)) == [.light(.connecting)])
+        #expect(bench.takeEarcons() == [.connecting])
+        #expect(bench.wait(.seconds(25)) == [])
+        #expect(bench.news(.state(.failed)) == [.close(.lost)])
+        #expect(bench.news(.state(.closed)) == [.connect(call: 2, muted: true)])
+        _ = bench.news(.microphone(true))
+        _ = bench.news(.opened(.connecting))
+        #expect(bench.news(.state(.connected)).contains(.light(.muted)))
+        #expect(bench.takeEarcons() == [.shut])
+    }
+
+    @Test func aVoiceThatNobodyWasInIsNotMadeAgain() {
+        var bench = Bench.talking(.hold)
+        _ = bench.send(.released)
+        _ = bench.wait(.seconds(20))
+        _ = bench.news(.state(.disconnected))
+        #expect(bench.news(.state(.failed)).contains(.light(.fault(.unreachable))))
+        #expect(bench.kiosk.call == 1)
+    }
+
+    @Test func aConnectionThatRecoversForgetsThatItWasInUse() {
+        var bench = Bench.talking(.hold)
+        _ = bench.news(.state(.disconnected))
+        _ = bench.news(.state(.connected))
+        _ = bench.send(.released)
+        _ = bench.wait(.seconds(20))
+        #expect(bench.news(.state(.failed)).contains(.light(.fault(.unreachable))))
+    }
+
     @Test func aNewVoiceThatDoesNotComeUpIsAFaultAndNotTriedAgain() {
         var bench = Bench.talking(.toggle)
         _ = bench.news(.state(.failed))

@@ -28,7 +28,7 @@ import VoiceCore
         for (name, gate) in gates { add("connecting, \(name)", .connecting(gate, until: limits[name] ?? now)) }
         for (name, gate) in gates { add("answered, \(name)", .talking(gate, .connecting(until: limits[name] ?? now))) }
         for (name, gate) in gates { add("connected, \(name)", .talking(gate, .connected)) }
-        for (name, gate) in gates { add("disconnected, \(name)", .talking(gate, .disconnected)) }
+        for (name, gate) in gates { add("disconnected, \(name)", .talking(gate, .disconnected(inUse: false))) }
         add("closing", .closing(until: now, then: .idle))
         add("closing, then fault", .closing(until: now, then: .fault(.unreachable)))
         for (name, gate) in gates {
