@@ -1,4 +1,5 @@
 import Synchronization
+import VoiceCore
 
 /// What a request shows of who we are: the credentials as the files hold them now, or a token that was got for them.
 ///
@@ -17,6 +18,7 @@ final class Authorization: Sendable {
     private let apikey: Credential?
     private let bearer: Credential?
     private let refresh: TokenRefresh?
+    private let isKeepingAhead = Atomic(false)
 
     /// - Throws: `credential` where a credential has no directory, `invalidConfiguration` where the refresh is named by half.
     init(_ settings: BackendSettings, mailbox: BackendMailbox, notice: @escaping @Sendable (String) -> Void)
@@ -78,9 +80,32 @@ final class Authorization: Sendable {
         let now = try grant()
         if now != rejected, !now.lacksToken { return (now, false) }
         guard mayRefresh, let refresh else { return nil }
+        try await renew(refresh, by: transport)
+        return (try grant(), true)
+    }
+
+    private func renew(_ refresh: TokenRefresh, by transport: Transport) async throws {
         let inFile = if let bearer { Optional(try bearer.read()) } else { String?.none }
         let key = if let apikey { ["apikey: \(try apikey.read())"] } else { [String]() }
         try await refresh.renew(insteadOf: inFile, headers: Redacted(key), by: transport)
-        return (try grant(), true)
+    }
+
+    /// Gets each next token before the last one ends, in the background, from the first on that says when. What fails is left to the
+    /// press that needs a token.
+    func keepAhead(by transports: TransportSettings) {
+        guard refresh?.renewal != nil, !isKeepingAhead.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        Task { [weak self] in
+            while let due = self?.refresh?.renewal {
+                let wait = due - Instant.now()
+                if wait > .zero {
+                    guard (try? await Task.sleep(for: wait, clock: SuspendingClock())) != nil else { break }
+                } else {
+                    guard let self, let refresh = self.refresh, let transport = try? transports.current(),
+                        (try? await self.renew(refresh, by: transport)) != nil
+                    else { break }
+                }
+            }
+            self?.isKeepingAhead.store(false, ordering: .releasing)
+        }
     }
 }

@@ -36,6 +36,7 @@ struct BackendExchange: Sendable {
             mayRefresh = false
             grant =
                 try await authorization.grant(after: grant, mayRefresh: true, by: transports.current())?.grant ?? grant
+            authorization.keepAhead(by: transports)
         }
         while true {
             let transport = try transports.current()
@@ -64,7 +65,9 @@ struct BackendExchange: Sendable {
                     return Answer(response: response, url: url, secrets: secrets)
                 }
                 grant = newer.grant
-                if newer.isRefreshed { mayRefresh = false }
+                guard newer.isRefreshed else { continue }
+                mayRefresh = false
+                authorization.keepAhead(by: transports)
             }
         }
     }

@@ -10,6 +10,8 @@ final class TokenRefresh: Sendable {
         var value: String
         /// What the bearer's file held then: a newer one there wins.
         var insteadOf: String?
+        /// When the next one is to be got, where this one says how long it lasts.
+        var renewal: Instant?
     }
 
     private struct State {
@@ -53,6 +55,18 @@ final class TokenRefresh: Sendable {
             guard let token = state.token, token.insteadOf == inFile else { return nil }
             return token.value
         }
+    }
+
+    /// When the next token is to be got, so that no press waits for it; nil: there is none yet, or it does not say how long it lasts.
+    var renewal: Instant? { state.withLock { $0.token?.renewal } }
+
+    /// How long after it was got a token is replaced: while a fifth of its life is left, or a minute, which is time enough for a token
+    /// service that is slow.
+    /// - Parameter seconds: as `expires_in` says (RFC 6749 5.1); nil for what is no time, or too short to be followed.
+    static func renewalDelay(lifetime seconds: Double?) -> Duration? {
+        // A year: longer ones are none, and would overflow.
+        guard let seconds, seconds >= 1, seconds <= 31_536_000 else { return nil }
+        return .milliseconds(Int(max(seconds - 60, seconds * 0.8) * 1000))
     }
 
     /// Returns once there is a new token; whoever asks while one is being got waits for the same.
@@ -152,9 +166,11 @@ final class TokenRefresh: Sendable {
         guard let token = text(["access_token", "accessToken"]) else {
             throw reply.invalid("has no access_token in it: check refresh_url in [backend]")
         }
+        let lifetime = places.lazy.compactMap { ($0["expires_in"] ?? $0["expiresIn"])?.number }.first
+        let renewal = Self.renewalDelay(lifetime: lifetime).map { Instant.now() + $0 }
         let rotated = text(["refresh_token", "refreshToken"]).flatMap { $0 == used ? nil : $0 }
         state.withLock { state in
-            state.token = Token(value: token, insteadOf: inFile)
+            state.token = Token(value: token, insteadOf: inFile, renewal: renewal)
             guard let rotated else { return }
             state.rotated = (rotated, origin)
             guard let file else { return }

@@ -19,8 +19,10 @@ import VoiceCore
         let nexts: Mutex<[String: Next]>
         let refreshCount = Mutex(0)
         let startCount = Mutex(0)
+        let lifetime: Int
 
-        init(taking taken: Set<String>, refreshes: [String: Next] = [:]) {
+        init(taking taken: Set<String>, refreshes: [String: Next] = [:], lifetime: Int = 60) {
+            self.lifetime = lifetime
             self.taken = Mutex(taken)
             nexts = Mutex(refreshes)
         }
@@ -36,7 +38,7 @@ import VoiceCore
                 }
                 taken.withLock { _ = $0.insert(next.token) }
                 let rotated = next.rotated.map { #","refresh_token":"\#($0)""# } ?? ""
-                connection.answer(#"{"access_token":"\#(next.token)","expires_in":60\#(rotated)}"#)
+                connection.answer(#"{"access_token":"\#(next.token)","expires_in":\#(lifetime)\#(rotated)}"#)
                 return true
             }
             startCount.withLock { $0 += 1 }
@@ -117,6 +119,37 @@ import VoiceCore
         let client = try BackendClient(Self.settings(server, bearer: nil, refresh: refresh))
         _ = try await client.start(offer: "v=0")
         #expect(service.startCount.withLock { $0 } == 1)
+    }
+
+    @Test func aTokenThatSaysWhenItEndsIsReplacedBeforeWithoutAnyPress() async throws {
+        let service = Service(
+            taking: [],
+            refreshes: ["r1": Service.Next(token: "a", rotated: "r2"), "r2": Service.Next(token: "b", rotated: "r3")],
+            lifetime: 1)
+        let server = TestServer { service.serve($0, $1) }
+        defer { server.stop() }
+        let refresh = CredentialFile("r1")
+        let client = try BackendClient(Self.settings(server, bearer: nil, refresh: refresh))
+        let begin = Instant.now()
+        _ = try await client.start(offer: "v=0")
+        _ = await server.request { $0.target == "/token" }
+        let second = try #require(await server.request { $0.target == "/token" })
+        #expect(second.body.contains("r2"))
+        #expect(Instant.now() - begin < .seconds(10))
+        await client.settled(within: .seconds(60))
+        // The press that comes then uses what was got; a token that the service still takes is no proof, so the old one is taken away.
+        service.taken.withLock { _ = $0.remove("a") }
+        _ = try await client.start(offer: "v=0")
+        #expect(service.startCount.withLock { $0 } == 2)
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), (.nan, nil), (-1, nil), (0, nil), (0.5, nil), (1e300, nil), (1, Duration.milliseconds(800)),
+            (100, .seconds(80)), (3600, .seconds(3540)),
+        ] as [(Double?, Duration?)])
+    func aTokenIsReplacedWhileSomeOfItsLifeIsLeft(lifetime: Double?, delay: Duration?) {
+        #expect(TokenRefresh.renewalDelay(lifetime: lifetime) == delay)
     }
 
     @Test func manyStartsAtOnceShareOneRefresh() async throws {
