@@ -186,6 +186,45 @@ import VoiceCore
         #expect(request.target == "http://backend.example/voice/a")
     }
 
+    @Test func aTunnelThroughTheProxyReachesABackendBehindTLS() async throws {
+        let identity = TLSIdentity(name: Self.host)
+        let server = Self.answering(TLSServer(identity))
+        let port = server.port
+        let proxy = TestServer { request, connection in
+            guard request.method == "CONNECT", request.headers["proxy-authorization"] == "Basic cG9zdDpzZXNhbWU=" else {
+                connection.answer(407, headers: "Proxy-Authenticate: Basic realm=\"p\"\r\n", "{}")
+                return true
+            }
+            connection.tunnel(to: port)
+            return false
+        }
+        defer {
+            server.stop()
+            proxy.stop()
+        }
+        let directory = ScratchDirectory()
+        let account = CredentialFile("post:sesame")
+        let bearer = CredentialFile("token")
+        var settings = Self.settings(server, trusting: identity, directory)
+        settings.proxy = proxy.url
+        settings.proxyCredential = account.path
+        settings.bearerCredential = bearer.path
+        #expect(try await Self.failure(settings) == nil)
+        let connect = try #require(await proxy.request { $0.method == "CONNECT" })
+        #expect(connect.target == "127.0.0.1:\(port)")
+        #expect(connect.headers["authorization"] == nil)
+        let post = try #require(await server.request { _ in true })
+        #expect(post.method == "POST")
+        #expect(post.headers["authorization"] == "Bearer token")
+        #expect(post.headers["proxy-authorization"] == nil)
+
+        // The certificate is the backend's own, and judged as without a proxy.
+        settings.caFile = nil
+        let doubted = try await Self.failure(settings)
+        #expect(doubted?.kind == .tls)
+        #expect(doubted?.doubt == .unknownIssuer)
+    }
+
     @Test(arguments: [(407, BackendError.Kind.unauthorized), (403, .unreachable)])
     func aProxyThatLetsNobodyThroughIsNamed(status: Int, kind: BackendError.Kind) async throws {
         let proxy = TestServer { _, connection in

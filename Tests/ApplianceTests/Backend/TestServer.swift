@@ -45,6 +45,23 @@ final class TestServer: Sendable {
             answer(200, type: type, body)
         }
 
+        /// As a proxy does after CONNECT (RFC 9110 9.3.6): what comes from either side goes to the other, until one of them ends.
+        func tunnel(to port: UInt16) {
+            let far = TestServer.connect(to: port)
+            guard far >= 0 else { return answer(502, "{}") }
+            defer { close(far) }
+            send("HTTP/1.1 200 Established\r\n\r\n")
+            var buffer = [UInt8](repeating: 0, count: 16_384)
+            while true {
+                var waiting = [socket, far].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                guard poll(&waiting, 2, 20_000) > 0 else { return }
+                for (from, to) in [(0, far), (1, socket)] where waiting[from].revents != 0 {
+                    let count = recv(waiting[from].fd, &buffer, buffer.count, 0)
+                    guard count > 0, Glibc.send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
+                }
+            }
+        }
+
         /// Closes with RST instead of FIN.
         func reset() {
             var linger = linger(l_onoff: 1, l_linger: 0)
@@ -112,6 +129,21 @@ final class TestServer: Sendable {
         let (socket, port) = listen()
         close(socket)
         return port
+    }
+
+    private static func connect(to port: UInt16) -> Int32 {
+        let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(socket, $0, length) }
+        }
+        guard result != 0 else { return socket }
+        close(socket)
+        return -1
     }
 
     private static func listen() -> (Int32, UInt16) {
