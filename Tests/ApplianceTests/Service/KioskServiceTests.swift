@@ -12,6 +12,7 @@ import Testing
         let id: String
         private(set) var state = PBVoiceState.connecting
         private(set) var mutes: [Bool] = []
+        private(set) var texts: [String] = []
         private let onError: @MainActor (PBVoiceError) -> Void
         private let onState: @MainActor (PBVoiceState) -> Void
 
@@ -36,7 +37,7 @@ import Testing
 
         func mute(_ muted: Bool) { mutes.append(muted) }
         func interrupt() {}
-        func send(text: String) {}
+        func send(text: String) { texts.append(text) }
 
         func close() {
             guard state != .closed else { return }
@@ -50,10 +51,12 @@ import Testing
         let refusal: BackendError?
         /// Never answers: `start` ends by being cancelled.
         let hangs: Bool
+        let keepAlive: BackendVoice.KeepAlive?
 
-        init(refusal: BackendError? = nil, hangs: Bool = false) {
+        init(refusal: BackendError? = nil, hangs: Bool = false, keepAlive: BackendVoice.KeepAlive? = nil) {
             self.refusal = refusal
             self.hangs = hangs
+            self.keepAlive = keepAlive
         }
 
         func start(offer: String) async throws -> BackendVoice {
@@ -63,7 +66,8 @@ import Testing
             }
             if let refusal { throw refusal }
             if hangs { try await Task.sleep(for: .seconds(3600)) }
-            return BackendVoice(started: PBStartedVoice(id: "voice-\(count)", sdp: "answer"))
+            return BackendVoice(
+                started: PBStartedVoice(id: "voice-\(count)", sdp: "answer"), keepAlive: keepAlive)
         }
 
         func close(voice: String) async throws -> Double? {
@@ -102,7 +106,8 @@ import Testing
     /// Runs a script against the service to its end.
     private func visit(
         _ script: String, backend: FakeBackend = FakeBackend(), failsAfterStart: Bool = false,
-        connectFails: PBVoiceError.Code? = nil, onConnected: @escaping @MainActor (OpenVoice) -> Void = { _ in }
+        connectFails: PBVoiceError.Code? = nil, onConnected: @escaping @MainActor (OpenVoice) -> Void = { _ in },
+        onService: @MainActor (KioskService) -> Void = { _ in }
     ) async throws -> Visit {
         let button = ScriptedButton(try ButtonScript(parsing: Array(script.utf8)))
         let diary = Diary()
@@ -140,6 +145,7 @@ import Testing
                 looks: [], watchdogPeriod: nil, threads: { [] }, send: { _ in }, log: Log(.error) { _, _, _ in }),
             log: Log(.warning) { _, _, id in faults.withLock { $0 += [id].compactMap { $0 } } },
             watchers: [button, diary])
+        onService(service)
         let steps = Task { await button.run() }
         await service.run()
         await steps.value
@@ -227,5 +233,68 @@ import Testing
         let visit = try await visit("await first_sound 0.01\npress")
         #expect(visit.failure == "Step 1 of the button script waited 0.01 s for first_sound in vain.")
         #expect(!visit.happenings.contains(.button(isPressed: true)))
+    }
+
+    /// What the provider tells in the first voice, once it is connected, under each of the ids.
+    private func told(_ event: VoiceEvent, in ids: [String], _ script: String) async throws -> Visit {
+        var service: KioskService?
+        return try await visit(
+            script,
+            onConnected: { voice in
+                guard voice.id == "voice-1" else { return }
+                for id in ids { service?.hear(event, in: id) }
+            }, onService: { service = $0 })
+    }
+
+    @Test func aLineOfTheConversationIsToldWhereItIsThisVoices() async throws {
+        let line = VoiceLine(role: .assistant, id: "item", step: .added("Good morning."))
+        let visit = try await told(.line(line), in: ["voice-1", "voice-0"], "press\nawait connected\nquit")
+        #expect(visit.happenings.filter { $0 == .line(line) }.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func aSessionThatEndsIsFollowedByANewVoice(isOver: Bool) async throws {
+        // In the last minute of a session the first pause is used.
+        let event: VoiceEvent =
+            isOver ? .sessionOver(isExpiry: true) : .session(expiresAt: Double(WallClock.now()) + 50)
+        let visit = try await told(event, in: ["voice-1"], "press\nawait closed\nawait connected\nquit")
+        #expect(visit.voices.map(\.id) == ["voice-1", "voice-2"])
+        #expect(visit.happenings.contains(.closing(.expired)))
+        #expect(visit.backendCalls.prefix(1) == ["start"])
+        #expect(visit.failure == nil)
+    }
+
+    @Test(arguments: [
+        VoiceEvent.sessionOver(isExpiry: false), .session(expiresAt: nil), .session(expiresAt: 1), .visitorSpeaks(true),
+        .response(isRunning: true), .providerSpeaks(false), .outputCleared, .unknown(type: "x"),
+    ])
+    func whatSaysNothingOfTheSessionsEndChangesNothing(event: VoiceEvent) async throws {
+        let visit = try await told(event, in: ["voice-1"], "press\nawait connected\nquit")
+        #expect(visit.voices.count == 1)
+        #expect(visit.happenings.contains(.closing(.quit)))
+    }
+
+    @Test func anEventOfAnEarlierVoiceDoesNotEndThisOne() async throws {
+        let visit = try await told(.sessionOver(isExpiry: true), in: ["voice-0"], "press\nawait connected\nquit")
+        #expect(visit.voices.count == 1)
+    }
+
+    @Test func aProviderThatWantsToHearAnotherWordAgainAndAgainDoesForAsLongAsTheVoiceLasts() async throws {
+        let backend = FakeBackend(keepAlive: BackendVoice.KeepAlive(text: "ping", every: .milliseconds(1)))
+        let visit = try await visit("press\nawait closed\nquit", backend: backend) { voice in
+            Task {
+                while let voice = voice as? FakeVoice, voice.texts.count < 3, voice.state != .closed {
+                    await Task.yield()
+                }
+                (voice as? FakeVoice)?.change(to: .closed)
+            }
+        }
+        let voice = try #require(visit.voices.first)
+        #expect(voice.texts.count >= 3)
+        #expect(Set(voice.texts) == ["ping"])
+        // It is not held by what speaks in it.
+        let count = voice.texts.count
+        for _ in 0..<100 { await Task.yield() }
+        #expect(voice.texts.count == count)
     }
 }
