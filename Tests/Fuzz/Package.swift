@@ -5,7 +5,7 @@ import PackageDescription
 ///
 /// A package of its own, because the whole of VoiceCore is compiled anew with coverage, and libFuzzer brings the main function:
 /// `run` gives the compiler flags, since a manifest cannot give any to the package it depends on.
-let programs = ["SDP", "STUN", "RTP", "RTCP", "SCTP", "Config"]
+let programs = ["SDP", "STUN", "TURN", "Stream", "RTP", "RTCP", "SCTP", "Config"]
 
 let package = Package(
     name: "fuzz",

@@ -66,6 +66,7 @@ extension Transfer {
     func kind(_ result: CURLcode) -> BackendError.Kind {
         switch result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dns
+        case CURLE_OPERATION_TIMEDOUT where isResolving: .dns
         case CURLE_URL_MALFORMAT: .invalidConfiguration
         case CURLE_UNSUPPORTED_PROTOCOL: wasSent ? .invalidAnswer : .invalidConfiguration  // HTTP/0.9 is refused thus
         case CURLE_WEIRD_SERVER_REPLY: .invalidAnswer
@@ -76,6 +77,13 @@ extension Transfer {
         case _ where wantsClientCertificate: .tls
         default: wasSent ? .noAnswer : .unreachable
         }
+    }
+
+    /// Whether no name server has answered yet; with an address in the URL there is none to ask, and the time is not zero.
+    private var isResolving: Bool {
+        var microseconds: curl_off_t = 0
+        let known = talkpost_curl_get_offset(easy, CURLINFO_NAMELOOKUP_TIME_T, &microseconds) == CURLE_OK
+        return known && microseconds == 0 && !wasSent
     }
 
     private func doubt(_ result: CURLcode, _ detail: String) -> TLSDoubt {

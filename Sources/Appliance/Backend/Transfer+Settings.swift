@@ -15,6 +15,9 @@ extension Transfer {
             // One request at a time gains nothing from HTTP/2, and 1.1 is what every gateway speaks.
             ("version", talkpost_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))),
             ("signals", talkpost_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)),
+            // A lookup that a silent name server keeps for ten seconds is left to itself: to end the transfer would else wait for it, and
+            // with it everything that this thread does.
+            ("lookups", talkpost_curl_set_long(easy, CURLOPT_QUICK_EXIT, 1)),
             ("redirects", talkpost_curl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)),
             ("headers", talkpost_curl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)),
             ("connect timeout", talkpost_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, connectMilliseconds)),

@@ -19,7 +19,7 @@ struct BackendSettings: Sendable, Equatable {
     var refreshCredential: String?
     var refreshBody = RefreshBody.json
     /// How long one request may take in all, its connection included.
-    var timeout: Duration = .seconds(10)
+    var timeout: Duration = .seconds(8)
 
     /// A PEM file with the only CAs that are trusted.
     var caFile: String?
@@ -40,7 +40,7 @@ struct BackendSettings: Sendable, Equatable {
 
     init(
         kind: BackendKind = .contract, url: String, closeURL: String? = nil, chat: String,
-        timeout: Duration = .seconds(10)
+        timeout: Duration = .seconds(8)
     ) {
         self.kind = kind
         self.url = url

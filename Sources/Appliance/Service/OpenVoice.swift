@@ -31,6 +31,9 @@ struct VoiceOpener: Sendable {
     /// Makes ready what the next `connect` needs; returns at once.
     var prepare: @MainActor () -> Void
 
+    /// How long a press waits for a first network address: a cable that was only just plugged in has one by then.
+    private static let networkLimit: Duration = .seconds(4)
+
     /// The real ones.
     /// - Parameters:
     ///   - reach: what voices may use beside our own sockets; read anew for each.
@@ -50,7 +53,8 @@ struct VoiceOpener: Sendable {
                 }
                 guard let answer else {
                     return try await PBVoice.connect(
-                        start: start, audioSession: session, onError: onError, onState: onState)
+                        start: start, audioSession: session, iceTimeout: networkLimit, onError: onError,
+                        onState: onState)
                 }
                 return try await PBVoice.connect(
                     offered: { try await start("") }, answer: answer, audioSession: session, onError: onError,
