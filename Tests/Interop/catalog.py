@@ -4,7 +4,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -24,7 +24,8 @@ class Peer:
 
     `tells_channels`: it says which data channels were opened to it. `echoes`: it sends back what it hears instead of
     speaking and recording by itself. `lead`: seconds of silence before the first word, longer than it takes to connect
-    with a busy machine's first call.
+    with a busy machine's first call. `by_tcp`: the options with which it takes connections. `cannot`: why it cannot answer on a way
+    (ways.py), for the ways on which it cannot.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Peer:
     largest_message: int = 262_144  # that it takes on a channel that it offered
     keeps_log: bool = False
     lead: float = 1.0
+    by_tcp: tuple = ()
+    cannot: dict = field(default_factory=dict)
 
     def install(self):
         if self.packages:
@@ -46,36 +49,44 @@ class Peer:
         if self.program[0] == "pion":
             pion()
 
-    def command(self, role, folder, *options):
+    def command(self, role, folder, *options, by_tcp=False):
         """The command line; `role` is "answer" or "offer"."""
         program, *own = self.program
+        own += self.by_tcp if by_tcp else ()
         if program == "pion":
-            return [pion()]
+            # It neither speaks nor records.
+            kept = [option for pair in zip(options[::2], options[1::2]) if pair[0] in PION_OPTIONS for option in pair]
+            return [pion(), *own, *kept]
         python = virtual_environment() if self.is_from_pypi else SYSTEM_PYTHON
         log = ["--log", folder / f"{self.name}-own.log"] if self.keeps_log else []
         return [python, PEERS / program, role, *own, *log, *options]
 
 
-
-def janus(name, *program):
+def janus(name, *program, cannot):
     """Its echo test answers on a channel, and does not say that there is one."""
-    return Peer(name, ("answerer",), program, "janus.packages", echoes=True, tells_channels=False, keeps_log=True)
+    facts = {"echoes": True, "tells_channels": False, "keeps_log": True, "by_tcp": ("--tcp",), "cannot": cannot}
+    return Peer(name, ("answerer",), program, "janus.packages", **facts)
 
 
+def no_tcp(why):
+    return {"ice-tcp": why, "proxy": why}
+
+
+LIBWEBRTC = no_tcp("libwebrtc opens connections and takes none")
+PION_OPTIONS = ("--port", "--address", "--ice-servers")
+SENDS_NO_CHECKS = "an ice-lite peer sends no checks, so nothing would open its firewall"
 ALL = {
     peer.name: peer
     for peer in (
-        Peer("aiortc", ("answerer", "offerer"), ("asyncio_peer.py",), is_from_pypi=True),
-        Peer("wrtc", ("answerer", "offerer"), ("asyncio_peer.py", "--library", "wrtc"), is_from_pypi=True),
-        Peer("chromium", ("answerer", "offerer"), ("chromium.py",), "chromium.packages", keeps_log=True),
+        Peer("aiortc", ("answerer", "offerer"), ("asyncio_peer.py",), is_from_pypi=True, cannot=no_tcp("aiortc knows UDP alone")),
+        Peer("wrtc", ("answerer", "offerer"), ("asyncio_peer.py", "--library", "wrtc"), is_from_pypi=True, cannot=LIBWEBRTC),
+        Peer("chromium", ("answerer", "offerer"), ("chromium.py",), "chromium.packages", keeps_log=True, cannot=LIBWEBRTC),
         Peer("gstreamer", ("answerer", "offerer"), ("gstreamer.py",), "gstreamer.packages", lead=1.5, largest_message=65_536),
-        janus("janus-full", "janus.py"),
-        janus("janus-lite", "janus.py", "--lite"),
-        Peer("pion", ("answerer",), ("pion",), "pion.packages", echoes=True),
+        janus("janus-full", "janus.py", cannot={}),
+        janus("janus-lite", "janus.py", "--lite", cannot={"stun": SENDS_NO_CHECKS}),
+        Peer("pion", ("answerer",), ("pion",), "pion.packages", echoes=True, by_tcp=("-tcp",)),
     )
 }
-SMOKE = [("wrtc", "answerer"), ("wrtc", "offerer"), ("janus-lite", "answerer"), ("chromium", "answerer")]
-
 
 def virtual_environment():
     """The Python that has the peers from PyPI; made once for each content of the requirement list."""

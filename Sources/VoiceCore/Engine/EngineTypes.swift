@@ -100,8 +100,6 @@ struct EngineStatistics: Equatable, Sendable {
     var rejectedMedia = 0
     /// RTP or RTCP that cannot be read after decryption, or of a payload type not negotiated.
     var malformedMedia = 0
-    /// Messages of the provider that are no events.
-    var unreadableMessages = 0
     var receivedPackets = 0
     var sentPackets = 0
 }

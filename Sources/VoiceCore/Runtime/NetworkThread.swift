@@ -52,6 +52,9 @@ struct NetworkThread: ~Copyable {
             if thread.delay.count > 0 {
                 runtime.diagnose(.microphoneDelay(mean: thread.delay.mean, longest: thread.delay.longest))
             }
+            if let count = thread.engine.dialogue?.unreadableCount, count > 0 {
+                runtime.diagnose(.unreadableMessages(count))
+            }
         } catch {
             runtime.events.push(.error(PBVoiceError(.invalidConfiguration, "The voice cannot be prepared: \(error)")))
             refuseAll(runtime, PBVoiceError(.invalidConfiguration, "The voice could not be prepared: \(error)"))

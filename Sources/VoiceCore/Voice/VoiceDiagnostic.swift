@@ -10,12 +10,14 @@ public enum VoiceDiagnostic: Sendable, Equatable, CustomStringConvertible {
     case microphoneDelay(mean: Duration, longest: Duration)
     /// At a voice's end: how long sound took from the socket to the speaker, and how much of it in the jitter buffer.
     case speakerDelay(mean: Duration, jitterBuffer: Duration)
+    /// At a voice's end: how many of the provider's messages were none of the events that talk posts are told by.
+    case unreadableMessages(Int)
 
     /// Whether it is a figure rather than something that is wrong.
     public var isFigure: Bool {
         switch self {
         case .realtimeRefused, .interfaceUnusable, .audioDevice: false
-        case .microphoneDelay, .speakerDelay: true
+        case .microphoneDelay, .speakerDelay, .unreadableMessages: true
         }
     }
 
@@ -33,6 +35,10 @@ public enum VoiceDiagnostic: Sendable, Equatable, CustomStringConvertible {
         case .speakerDelay(let mean, let jitterBuffer):
             "The speaker's delay was \(Self.milliseconds(mean)) on average from a packet to its sample, "
                 + "\(Self.milliseconds(jitterBuffer)) of it in the jitter buffer."
+        case .unreadableMessages(let count):
+            count == 1
+                ? "The provider sent 1 message that is no event."
+                : "The provider sent \(count) messages that are no events."
         }
     }
 

@@ -5,7 +5,7 @@ import fractions
 import time
 
 import av
-from contract import RATE, Echoes, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
+from contract import RATE, Dialogue, Echoes, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
 
 PACKET = RATE // 50  # samples in 20 ms
 NOTICE = 12  # seconds an offerer waits to see its voice closed by the other side
@@ -80,8 +80,7 @@ class Call:
         return self.connection.localDescription.sdp
 
     def _answer_channel(self, channel):
-        event("channel", voice=self.voice, label=channel.label)
-        channel.on("message", channel.send)
+        channel.on("message", Dialogue(self.voice, channel.label, channel.send).received)
 
     async def accept(self, answer):
         await self.connection.setRemoteDescription(RTCSessionDescription(answer, "answer"))

@@ -81,7 +81,7 @@ def _json(content):
 
 def main():
     page = Page()
-    Routes(options.port, page.answer, more=page.routes())
+    Routes(options.port, page.answer, more=page.routes(), address=options.address)
     query = {name: getattr(options, name) for name in ("role", "calls", "mute_after", "talk", "closing")}
     profile = tempfile.mkdtemp(prefix="chromium-")
     command = ["chromium", *FLAGS, f"--user-data-dir={profile}"]

@@ -10,7 +10,8 @@ JSON object a line; `at` is seconds of CLOCK_MONOTONIC, which every process on t
     state       voice, state    the peer connection's own word
     first_sound voice           the first sound above -50 dBFS came out of the decoder
     channel     voice, label    a data channel is open, its own or the other side's
-    message     voice, text     the other side said something first on it
+    message     voice, text     (offering) the other side said something first on it
+    told        voice, text     (answering) something was said on the appliance's event channel; it goes back as a line of speech
     echoed      voice, bytes, seconds   (offering) what was sent on it came back as it was
     muted       voice           (offering) the peer's own microphone is silent from here on
     hung_up     voice           the close route was asked, by HTTP
@@ -22,6 +23,7 @@ import argparse
 import json
 import re
 import signal
+import socket
 import struct
 import sys
 import threading
@@ -30,6 +32,8 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 RATE = 48_000
+EVENT_CHANNEL = "oai-events"
+LARGEST_LINE = 65_536  # bytes; a reader of the captions gets a line in one piece or not at all
 FIRST_SOUND = 10 ** (-50 / 20) * 32_768  # what `first_sound` means, as an Int16 amplitude (root mean square)
 
 _printing = threading.Lock()
@@ -45,7 +49,8 @@ def arguments(description, **extra):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("role", choices=["answer", "offer"])
     parser.add_argument("--port", type=int, default=8080, help="answering: where the two routes are served")
-    parser.add_argument("--address", default="127.0.0.1", help="answering: the address that they are served on")
+    parser.add_argument("--address", default="127.0.0.1", help="answering: the address that they are served on; :: is any")
+    parser.add_argument("--ice-servers", help="answering: what stands in each answer under iceServers, as JSON")
     parser.add_argument("--url", help="offering: the route that begins a voice")
     parser.add_argument("--speak", help="WAV (mono, 48 kHz, 16 bit) spoken once in each voice, from connected on")
     parser.add_argument("--record", help="WAV of what is heard in each voice")
@@ -60,7 +65,10 @@ def arguments(description, **extra):
     )
     for name, settings in extra.items():
         parser.add_argument("--" + name.replace("_", "-"), **settings)
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.ice_servers:
+        Routes.servers = {"iceServers": json.loads(options.ice_servers)}
+    return options
 
 
 class Stopped(BaseException):
@@ -80,6 +88,8 @@ class Routes:
 
     `more` maps (method, path) to a function of (query string, body) that returns (status, type, body).
     """
+
+    servers = {}
 
     def __init__(self, port, begin, hung_up=None, more=None, address="127.0.0.1"):
         self._begin, self._hung_up, self._more = begin, hung_up, more or {}
@@ -111,7 +121,15 @@ class Routes:
                 self.end_headers()
                 self.wfile.write(content)
 
-        self._server = ThreadingHTTPServer((address, port), Handler)
+        class Server(ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+
+            def server_bind(self):
+                if ":" in address:
+                    self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+                super().server_bind()
+
+        self._server = Server((address, port), Handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -125,7 +143,7 @@ class Routes:
                 voice = str(self._count)
             self._begun[voice] = time.monotonic()
             event("voice", voice=voice)
-            return _json(200, {"id": voice, "sdp": self._begin(voice, json.loads(body)["sdp"])})
+            return _json(200, {"id": voice, "sdp": self._begin(voice, json.loads(body)["sdp"]), **self.servers})
         closing = re.fullmatch(r"/voice/[^/]+/([^/]+)/close", path)
         if method == "POST" and closing and closing[1] in self._begun:
             event("hung_up", voice=closing[1])
@@ -205,6 +223,32 @@ class Echoes:
             self._say_next()
         else:
             event("failed", voice=self._voice, why="a message came back altered")
+
+
+class Dialogue:
+    """The answering side of a data channel. On the appliance's event channel it is a provider: it says a long line of speech,
+    and whatever it is told comes back within a line, since lines are what the appliance shows. On any other
+    channel it sends back what it gets.
+    """
+
+    def __init__(self, voice, label, send):
+        self._voice, self._send, self._is_provider, self._count = voice, send, label == EVENT_CHANNEL, 0
+        event("channel", voice=voice, label=label)
+        if self._is_provider:
+            frame = len(self._line("long", ""))
+            send(self._line("long", ("0123456789abcdef" * (LARGEST_LINE // 16))[: LARGEST_LINE - frame]))
+
+    def received(self, message):
+        if not self._is_provider:
+            self._send(message)
+            return
+        event("told", voice=self._voice, text=str(message)[:200])
+        self._count += 1
+        self._send(self._line(f"told-{self._count}", str(message)))
+
+    @staticmethod
+    def _line(identifier, text):
+        return json.dumps({"type": "response.output_audio_transcript.done", "item_id": identifier, "transcript": text})
 
 
 def loudness(samples):

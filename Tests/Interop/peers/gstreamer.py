@@ -5,7 +5,7 @@ import time
 import urllib.error
 
 import gi
-from contract import RATE, Echoes, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
+from contract import RATE, Dialogue, Echoes, Recording, Routes, Stopped, arguments, event, post, spoken, stop_on_sigterm
 
 gi.require_version("Gst", "1.0")
 gi.require_version("GstSdp", "1.0")
@@ -135,8 +135,8 @@ class Call:
         pad.link(hearing.get_static_pad("sink"))
 
     def _answer_channel(self, _, channel):
-        event("channel", voice=self.voice, label=channel.get_property("label"))
-        channel.connect("on-message-string", lambda channel, text: channel.emit("send-string", text))
+        dialogue = Dialogue(self.voice, channel.get_property("label"), lambda text: channel.emit("send-string", text))
+        channel.connect("on-message-string", lambda _, text: dialogue.received(text))
         self._kept.append(channel)
 
     def _heard(self, sink):
@@ -193,7 +193,7 @@ def answering():
         calls.append(Call(voice, opus_format(offer)))
         return calls[-1].answer(offer)
 
-    Routes(options.port, begin)
+    Routes(options.port, begin, address=options.address)
     event("listening")
     try:
         while True:

@@ -17,7 +17,7 @@ from contract import Routes, Stopped, arguments, event, post, stop_on_sigterm
 MODULES = next(Path("/usr/lib").glob("*/janus"), Path("/usr/lib/janus"))
 
 
-def configure(folder, port, is_lite, network):
+def configure(folder, port, is_lite, by_tcp, networks):
     """Writes a configuration with one plugin and one transport, so that Janus starts at once and opens nothing else."""
     for kind, name in (("plugins", "echotest"), ("transports", "http")):
         (folder / kind).mkdir()
@@ -36,9 +36,10 @@ def configure(folder, port, is_lite, network):
         )
     )
     (folder / "janus.jcfg").write_text(
-        f"general: {{ {folders} debug_level = 4 }}\n"
-        f'nat: {{ ice_lite = {"true" if is_lite else "false"} ice_enforce_list = "{network}" }}\n'
-        "media: { ipv6 = false }\n"
+        f"general: {{ {folders} debug_level = 5 }}\n"
+        f'nat: {{ ice_lite = {"true" if is_lite else "false"} ice_tcp = {"true" if by_tcp else "false"} '
+        f'ice_enforce_list = "{networks}" }}\n'
+        "media: { ipv6 = true }\n"
     )
     (folder / "janus.plugin.echotest.jcfg").write_text("general: { events = false }\n")
     where = f'http = true port = {port} ip = "127.0.0.1" https = false'
@@ -95,7 +96,7 @@ class Session:
 def main():
     with tempfile.TemporaryDirectory(prefix="janus-") as folder:
         port = options.port + 1
-        configure(Path(folder), port, options.lite, options.network)
+        configure(Path(folder), port, options.lite, options.tcp, options.networks)
         log = open(options.log, "w") if options.log else subprocess.DEVNULL
         janus = subprocess.Popen(["janus", "-F", folder], stdout=log, stderr=log, start_new_session=True)
         try:
@@ -108,7 +109,7 @@ def main():
                     time.sleep(0.1)
             else:
                 raise SystemExit("Janus did not start")
-            Routes(options.port, lambda voice, offer: Session(api, voice).answer(offer))
+            Routes(options.port, lambda voice, offer: Session(api, voice).answer(offer), address=options.address)
             event("listening")
             janus.wait()
             event("failed", why=f"Janus ended: {janus.returncode}")
@@ -125,7 +126,8 @@ if __name__ == "__main__":
     options = arguments(
         __doc__,
         lite={"action": "store_true", "help": "answer as an ice-lite peer"},
-        network={"default": "10.", "help": "start of the addresses Janus may offer"},
+        tcp={"action": "store_true", "help": "take connections too"},
+        networks={"default": "10.99.,fd99:", "help": "starts of the addresses Janus may offer"},
         log={"help": "file for Janus' own log"},
     )
     stop_on_sigterm()

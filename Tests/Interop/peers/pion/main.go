@@ -18,6 +18,9 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/pion/ice/v2"
+	"github.com/pion/interceptor"
+	"github.com/pion/logging"
 	"github.com/pion/rtcp"
 	"github.com/pion/webrtc/v3"
 	"github.com/pion/webrtc/v3/pkg/media"
@@ -121,18 +124,7 @@ func (c *call) answer(offer string) (string, error) {
 			c.end("connection " + state.String())
 		}
 	})
-	c.connection.OnDataChannel(func(channel *webrtc.DataChannel) {
-		channel.OnOpen(func() {
-			event("channel", map[string]any{"voice": c.id, "label": channel.Label()})
-		})
-		channel.OnMessage(func(message webrtc.DataChannelMessage) {
-			if message.IsString {
-				channel.SendText(string(message.Data))
-			} else {
-				channel.Send(message.Data)
-			}
-		})
-	})
+	c.connection.OnDataChannel(c.converse)
 	c.connection.OnTrack(func(track *webrtc.TrackRemote, receiver *webrtc.RTPReceiver) {
 		go c.watchReports(receiver)
 		for {
@@ -161,6 +153,71 @@ func (c *call) answer(offer string) (string, error) {
 	return c.connection.LocalDescription().SDP, nil
 }
 
+// converse is contract.py's Dialogue: on the appliance's event channel it says a long line of speech, and what it is told comes
+// back within another; on any other it sends back what it gets.
+func (c *call) converse(channel *webrtc.DataChannel) {
+	line := func(item, transcript string) string {
+		text, _ := json.Marshal(map[string]string{
+			"type": "response.output_audio_transcript.done", "item_id": item, "transcript": transcript,
+		})
+		return string(text)
+	}
+	isProvider := channel.Label() == "oai-events"
+	channel.OnOpen(func() {
+		event("channel", map[string]any{"voice": c.id, "label": channel.Label()})
+		if isProvider {
+			size := 65536 - len(line("long", ""))
+			channel.SendText(line("long", strings.Repeat("0123456789abcdef", 4096)[:size]))
+		}
+	})
+	count := 0
+	channel.OnMessage(func(message webrtc.DataChannelMessage) {
+		text := string(message.Data)
+		switch {
+		case isProvider:
+			event("told", map[string]any{"voice": c.id, "text": text[:min(len(text), 200)]})
+			count++
+			channel.SendText(line(fmt.Sprintf("told-%d", count), text))
+		case message.IsString:
+			channel.SendText(text)
+		default:
+			channel.Send(message.Data)
+		}
+	})
+}
+
+func min(a, b int) int {
+	if a < b {
+		return a
+	}
+	return b
+}
+
+// byTCP are connections that listen at one TCP port for all calls (RFC 6544), beside UDP.
+func byTCP() (*webrtc.API, error) {
+	listener, err := net.Listen("tcp", ":0")
+	if err != nil {
+		return nil, err
+	}
+	media := &webrtc.MediaEngine{}
+	if err = media.RegisterDefaultCodecs(); err != nil {
+		return nil, err
+	}
+	registry := &interceptor.Registry{}
+	if err = webrtc.RegisterDefaultInterceptors(media, registry); err != nil {
+		return nil, err
+	}
+	setting := webrtc.SettingEngine{}
+	setting.SetNetworkTypes([]webrtc.NetworkType{
+		webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6,
+	})
+	setting.SetICETCPMux(ice.NewTCPMuxDefault(ice.TCPMuxParams{
+		Listener: listener, Logger: logging.NewDefaultLoggerFactory().NewLogger("tcp"), ReadBufferSize: 32, WriteBufferSize: 4 << 20,
+	}))
+	return webrtc.NewAPI(
+		webrtc.WithMediaEngine(media), webrtc.WithInterceptorRegistry(registry), webrtc.WithSettingEngine(setting)), nil
+}
+
 // watchReports looks for the BYE with which a peer that closes takes its stream's leave.
 func (c *call) watchReports(receiver *webrtc.RTPReceiver) {
 	for {
@@ -177,7 +234,10 @@ func (c *call) watchReports(receiver *webrtc.RTPReceiver) {
 }
 
 func main() {
-	port := flag.Int("port", 8080, "where the two routes are served on 127.0.0.1")
+	port := flag.Int("port", 8080, "where the two routes are served")
+	address := flag.String("address", "127.0.0.1", "the address that they are served on; :: is any")
+	servers := flag.String("ice-servers", "null", "what stands in each answer under iceServers, as JSON")
+	takesTCP := flag.Bool("tcp", false, "take connections too")
 	packets := flag.String("packets", "", "a file of Opus packets to speak; without it what is heard is sent back")
 	flag.Parse()
 	if *packets != "" {
@@ -185,6 +245,16 @@ func main() {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(2)
 		}
+	}
+
+	connect := webrtc.NewPeerConnection
+	if *takesTCP {
+		api, err := byTCP()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		connect = api.NewPeerConnection
 	}
 
 	var lock sync.Mutex
@@ -206,7 +276,7 @@ func main() {
 			refuse(w, http.StatusBadRequest, "bad_body", err)
 			return
 		}
-		connection, err := webrtc.NewPeerConnection(webrtc.Configuration{})
+		connection, err := connect(webrtc.Configuration{})
 		if err != nil {
 			refuse(w, http.StatusInternalServerError, "peer", err)
 			return
@@ -222,7 +292,7 @@ func main() {
 			return
 		}
 		event("answered", map[string]any{"voice": c.id})
-		reply(w, http.StatusOK, map[string]string{"id": c.id, "sdp": answer})
+		reply(w, http.StatusOK, map[string]any{"id": c.id, "sdp": answer, "iceServers": json.RawMessage(*servers)})
 	}
 	hangUp := func(w http.ResponseWriter, voice string) {
 		lock.Lock()
@@ -247,7 +317,7 @@ func main() {
 			refuse(w, http.StatusNotFound, "not_found", fmt.Errorf("%s %s", r.Method, r.URL.Path))
 		}
 	})
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
+	listener, err := net.Listen("tcp", net.JoinHostPort(*address, strconv.Itoa(*port)))
 	if err == nil {
 		event("listening", nil)
 		err = http.Serve(listener, nil)
