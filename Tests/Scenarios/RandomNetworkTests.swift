@@ -24,9 +24,11 @@ import Testing
     private static let publicProvider = SocketAddress("198.51.100.20", 6_000)
     private static let privateProvider = SocketAddress("10.0.9.9", 6_000)
 
-    @Test func noneOfAThousandRandomNetworksWithAWayFailsToConnect() throws {
+    /// In pieces, so that tests that wait for something real get their turn in between.
+    @Test(arguments: 0..<50)
+    func noneOfAThousandRandomNetworksWithAWayFailsToConnect(piece: Int) throws {
         var failed: [UInt64] = []
-        for seed in UInt64(1)...1_000 {
+        for seed in UInt64(piece * 20 + 1)...UInt64(piece * 20 + 20) {
             if try !connects(seed: seed) { failed.append(seed) }
         }
         #expect(failed.isEmpty, "by seed")

@@ -43,10 +43,12 @@ extension Transfer {
         case .invalidConfiguration:
             return BackendError(kind, "The address \(place) cannot be used (\(detail)): check url in [backend].")
         case .noAnswer:
+            // Ended by us, where libcurl would have sent it once more: its own words say nothing then.
+            let reason = result == CURLE_ABORTED_BY_CALLBACK ? "" : " (\(detail))"
             return BackendError(
                 kind,
                 """
-                The backend at \(place) closed the connection without an answer (\(detail)); the request is not sent again, \
+                The backend at \(place) closed the connection without an answer\(reason); the request is not sent again, \
                 since it may have been taken: look into the backend's log.
                 """)
         case .invalidAnswer:
