@@ -1,3 +1,5 @@
+@testable import Parsers
+
 /// Reads any bytes as a config file, and makes the sentence of every problem in it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzConfig(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -10,7 +10,8 @@ public func fuzzStream(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private let scratch = Scratch()
+/// libFuzzer calls from one thread only.
+nonisolated(unsafe) private let scratch = Scratch()
 
 private func cut(_ input: UnsafeRawBufferPointer, _ kind: FrameReader.Kind) {
     var frames = FrameReader(kind)

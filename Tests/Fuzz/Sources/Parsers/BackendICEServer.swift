@@ -1,0 +1,1 @@
+../../../../Sources/Appliance/Backend/BackendICEServer.swift

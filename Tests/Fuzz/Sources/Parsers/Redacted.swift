@@ -1,0 +1,1 @@
+../../../../Sources/Appliance/Log/Redacted.swift
