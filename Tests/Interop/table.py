@@ -43,7 +43,7 @@ def ways_by_peers(rows):
             found = [one(rows, peer=peer, role="answerer", way=way, family=family, channel=True) for family in ("ipv4", "ipv6")]
             cells.append(_both(found, reasons))
         lines.append(cells)
-    marks = "\n".join(f"{_mark(index)}: {reason}." for index, reason in enumerate(reasons))
+    marks = "".join(f"{_mark(index)}: {reason}. " for index, reason in enumerate(reasons))
     about = "**Answering peers**: seconds from the press to connected, over IPv4 and IPv6; under `blocked` to the fault's name."
     return f"{about}\n\n{grid(['peer', *WAYS], lines)}\n{marks}\n"
 
@@ -56,10 +56,11 @@ def other_networks(rows):
         cells += [seconds(one(rows, **answering, way="nat", family=family)) for family in HALF_DEAD]
         cells.append(seconds(one(rows, peer=peer.name, role="answerer", way="host", family="ipv4", channel=False)))
         offering = {"peer": peer.name, "role": "offerer", "way": "host"}
-        cells += [seconds(one(rows, **offering, family=family)) for family in ("ipv4", "ipv6", "both")]
+        offers = "offerer" in peer.roles
+        cells += [seconds(one(rows, **offering, family=family)) if offers else "-" for family in ("ipv4", "ipv6", "both")]
         lines.append(cells)
     heads = ["peer", "both families", "IPv6 dropped", "IPv4 dropped", "no channel", "offers, IPv4", "offers, IPv6", "offers, both"]
-    return f"**Other networks**: the same seconds.\n\n{grid(heads, lines)}"
+    return f"**Other networks**: the same seconds; - only answers.\n\n{grid(heads, lines)}"
 
 
 def by_way(rows):

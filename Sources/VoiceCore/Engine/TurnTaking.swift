@@ -5,7 +5,8 @@
 /// visitor's turn.
 ///
 /// Sound and messages go different ways with no order between them. So a turn is committed only once sound from after its end has been
-/// sent, and a moment later still. A turn's beginning clears what the provider has kept of the silence before it.
+/// sent, and a moment later still; where the channel opens later than that, then. A turn's beginning clears what the provider has kept of the
+/// silence before it.
 struct TurnTaking {
     private enum Gate: Equatable {
         case shut
@@ -35,7 +36,7 @@ struct TurnTaking {
     /// When `handleTimeout` is wanted.
     var deadline: Instant? {
         switch gate {
-        case .ended(_, let commitAt): commitAt
+        case .ended(_, let commitAt): isChannelThere ? commitAt : nil
         case .shut, .speaking, .ending: nil
         }
     }
@@ -94,9 +95,9 @@ struct TurnTaking {
     }
 
     mutating func handleTimeout(at now: Instant) -> [JSONValue] {
-        guard case .ended(let since, let commitAt) = gate, commitAt <= now else { return [] }
+        guard case .ended(let since, let commitAt) = gate, isChannelThere, commitAt <= now else { return [] }
         gate = .shut
-        guard isChannelThere, now - since >= Self.shortest + Self.margin else { return [] }
+        guard commitAt - since >= Self.shortest + Self.margin else { return [] }
         isResponding = true
         return [Self.message("input_audio_buffer.commit"), Self.message("response.create")]
     }

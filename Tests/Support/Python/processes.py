@@ -9,12 +9,13 @@ import time
 
 
 class Program:
-    """One running program. What it prints beside events, and on its error output, goes to a log file."""
+    """One running program. Its events stay in NAME.events; what it prints beside them, and on its error output, in NAME.log."""
 
     def __init__(self, name, command, folder, on_event=None):
         """`on_event` is called with each event, on the thread that reads."""
         self.name, self.events, self._changed, self._on_event = name, [], threading.Condition(), on_event
         self._log = open(folder / f"{name}.log", "w", buffering=1)
+        self._kept = open(folder / f"{name}.events", "w", buffering=1)
         self._process = subprocess.Popen(
             list(map(str, command)),
             stdin=subprocess.DEVNULL,
@@ -79,6 +80,7 @@ class Program:
             except (ValueError, AttributeError):
                 self._log.write(line)
                 continue
+            self._kept.write(line)
             with self._changed:
                 self.events.append(event)
                 self._changed.notify_all()

@@ -115,4 +115,27 @@ import Testing
         #expect(
             types(turns.handleTimeout(at: start + .seconds(4))) == ["input_audio_buffer.commit", "response.create"])
     }
+
+    @Test func aTurnThatEndedBeforeTheChannelOpenedIsCommittedOnceItDoes() {
+        var turns = TurnTaking(isByButton: true)
+        _ = turns.gate(isOpen: true, at: start)
+        _ = turns.gate(isOpen: false, at: start + .seconds(2))
+        turns.sent(capturedAt: start + .seconds(2), at: start + .seconds(2))
+        #expect(turns.deadline == nil)
+        #expect(turns.handleTimeout(at: start + .seconds(3)) == [])
+        #expect(types(turns.channelOpened()) == ["session.update"])
+        #expect(turns.deadline.map { $0 <= start + .seconds(3) } == true)
+        #expect(
+            types(turns.handleTimeout(at: start + .seconds(3))) == ["input_audio_buffer.commit", "response.create"])
+        #expect(turns.deadline == nil)
+    }
+
+    @Test func aTurnTooShortForAnyWordIsNotCommittedHoweverLateTheChannelOpens() {
+        var turns = TurnTaking(isByButton: true)
+        _ = turns.gate(isOpen: true, at: start)
+        _ = turns.gate(isOpen: false, at: start + .milliseconds(60))
+        turns.sent(capturedAt: start + .milliseconds(60), at: start + .milliseconds(80))
+        _ = turns.channelOpened()
+        #expect(turns.handleTimeout(at: start + .seconds(5)) == [])
+    }
 }
