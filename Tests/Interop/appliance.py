@@ -10,14 +10,14 @@ from servers import PROXY_CREDENTIAL, PROXY_PORT, TURN_CREDENTIAL
 from ways import BACKEND_PORT
 
 
-def write_config(stage, channel="oai-events"):
+def write_config(stage, channel="oai-events", microphone=None):
     """The config for the stage's way, beside its credentials; returns its path."""
     folder, sound, network, way = stage.folder, stage.sound, stage.network, stage.way
     idle = round(sound.talk - sound.release + sound.lead)
     keys = {
         "backend": {"url": f"http://{network.backend}:{BACKEND_PORT}/voice/{{chat}}", "chat": "lobby"},
         "talk": {"mode": "hold", "turns": "provider" if channel == "none" else "button", "idle_end": f"{idle} s"},
-        "sound": {"microphone": f"wav:{sound.microphone}", "speaker": f"wav:{folder}/offerer-{{call}}.wav"},
+        "sound": {"microphone": f"wav:{microphone or sound.microphone}", "speaker": f"wav:{folder}/offerer-{{call}}.wav"},
         "tones": {"earcons": "none"},
         "button": {"source": f"script:{folder}/button.script"},
         "led": {"output": "none"},

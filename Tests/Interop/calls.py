@@ -69,9 +69,7 @@ def listening(program, outcome):
 def appliance_calls(stage, command, peer, outcome):
     """The appliance (`command`) presses, speaks, is released and hangs up by itself; the peer answers."""
     sound, case, network = stage.sound, outcome.case, stage.network
-    answering = [*_answering(stage), "--address", network.answering]
-    answering += ["--ice-servers", appliance.told_servers(stage)] if stage.way.is_told else []
-    peer_command = peer.command("answer", stage.folder, *answering, by_tcp=case.way in BY_STREAM)
+    peer_command = peer.command("answer", stage.folder, *answering(stage), by_tcp=case.way in BY_STREAM)
     answerer = stage.start(peer.name, peer_command, "provider")
     if not listening(answerer, outcome):
         return
@@ -80,7 +78,7 @@ def appliance_calls(stage, command, peer, outcome):
     screen = appliance.Screen(appliance.captions_path(stage))
     post = stage.start("talkpost", [*command, "run", "--config", config, "--events", "-"], "box")
     code = post.await_end(case.calls * (sound.talk + 20) + 15)
-    _ended_well(outcome, post, code)
+    ended_well(outcome, post, code)
     if not stage.way.connects:
         _blocked(outcome, post)
         return
@@ -111,6 +109,12 @@ def appliance_calls(stage, command, peer, outcome):
     _own_faults(outcome, answerer)
 
 
+def answering(stage):
+    """A peer's options as the backend and provider of the talk post."""
+    options = [*_answering(stage), "--address", stage.network.answering]
+    return options + (["--ice-servers", appliance.told_servers(stage)] if stage.way.is_told else [])
+
+
 def _soon(outcome, way, call, seconds):
     outcome.measure("after_answer_s", seconds)
     if way.is_slow:
@@ -139,7 +143,7 @@ def peer_calls(stage, provider, peer, outcome, echoes=False, closing="hang_up"):
     options += ["--mute-after", f"{sound.release:.2f}", "--talk", f"{sound.talk:.2f}"]
     offerer = stage.start(peer.name, peer.command("offer", stage.folder, *options))
     code = offerer.await_end(calls * (sound.talk + 20) + 30)
-    _ended_well(outcome, offerer, code)
+    ended_well(outcome, offerer, code)
     for call in range(1, calls + 1):
         begun = offerer.first("voice", voice=str(call))
         connected = offerer.first("state", voice=str(call), state="connected")
@@ -222,7 +226,7 @@ def _recording(outcome, call, path):
         return None
 
 
-def _ended_well(outcome, program, code):
+def ended_well(outcome, program, code):
     how = "did not end" if code is None else f"ended with {code}"
     outcome.need(code == 0, f"{program.name} {how}: {program.last_words()}")
 

@@ -84,6 +84,21 @@ class RoutedNetwork(Network):
         counters = [item["counter"] for item in json.loads(listing)["nftables"] if "counter" in item]
         return next(counter["bytes"] for counter in counters if counter["name"] == "carried")
 
+    def lose_address(self):
+        """The box has no address any more, and no route."""
+        for family in self.families:
+            text = f"{address('box', family)}/{LENGTHS[family]}"
+            self.run("ip", "-n", self.namespace("box"), "address", "delete", text, "dev", "near")
+
+    def take_address(self):
+        """The box gets another one, and its route."""
+        for family in self.families:
+            own = self.namespace("box")
+            text = f"{address('box', family, 3)}/{LENGTHS[family]}"
+            self.run("ip", "-n", own, "address", "add", text, "dev", "near")
+            which = "-6" if family == "ipv6" else "-4"
+            self.run("ip", which, "-n", own, "route", "replace", "default", "via", address("box", family, 1))
+
     def _enter(self, place):
         return ["nsenter", f"--net=/run/netns/{self.namespace(place)}"]
 

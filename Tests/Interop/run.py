@@ -12,6 +12,7 @@ from pathlib import Path
 
 import calls
 import catalog
+import moves
 import servers
 import table
 from catalog import ALL
@@ -31,7 +32,7 @@ def chosen(options):
     return [case for case in cases if all(not names or getattr(case, fact) in names for names, fact in wanted)]
 
 
-FIGURES = ("connected_s", "after_answer_s", "carried_kB", "fault", "fault_s", "channel_s", "echo_s", "echo_largest_s")
+FIGURES = ("connected_s", "after_answer_s", "carried_kB", "fault", "fault_s", "channel_s", "echo_s", "echo_largest_s", "moved_s", "voices")
 FIGURES += ("messages_there_and_back", "spoken_correlation", "heard_correlation", "muted_dbfs", "closed_s", "closed_by")
 STOPS = (signal.SIGINT, signal.SIGTERM)
 
@@ -67,7 +68,8 @@ def play(case, number, options, sound, authority):
                 if case.role == "answerer":
                     start_servers(stage, authority)
                     post = ["env", f"SSL_CERT_FILE={authority.certificate}", options.binaries / "talkpost"]
-                    calls.appliance_calls(stage, post, peer, outcome)
+                    play_role = moves.appliance_moves if way.moves else calls.appliance_calls
+                    play_role(stage, post, peer, outcome)
                 elif options.against:
                     other = ALL[options.against]
                     command = calls.peer_command(stage, other)

@@ -37,6 +37,12 @@ class Sound:
         self.microphone = self._write(folder / "microphone.wav", (lead, self.question), (aside_at, self.aside))
         self.provider = self._write(folder / "provider.wav", (self.release, self.reply))
 
+    def repeated(self, path, count, pause):
+        """The question that often, with pauses; the file, and the seconds that it is spoken for."""
+        step = self._seconds(self.question) + pause
+        self._write(path, *((index * step, self.question) for index in range(count)))
+        return path, count * step
+
     @staticmethod
     def _seconds(samples):
         return len(samples) / speech.RATE

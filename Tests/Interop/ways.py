@@ -21,7 +21,7 @@ class Way:
     `carries`: the rule that the call's packets must have matched, since that is what the case is about; None: there is no router.
     `servers`: what the config names under ice_servers; `is_told`: the backend does, in its answers. `nat`: "same" keeps a port for all destinations, "symmetric" has a new one
     for each. `is_guarded`: the provider's own firewall lets nothing in that the provider did not send to first.
-    `loss`: percent of the UDP packets that the router drops in each direction.
+    `moves`: the box's address changes during the call. `loss`: percent of the UDP packets that the router drops in each direction.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Way:
     is_told: bool = False
     loss: int = 0
     connects: bool = True
+    moves: bool = False
 
     @property
     def is_slow(self):
@@ -71,6 +72,7 @@ WAYS = {
         Way("proxy", "ICE over TCP through an HTTP proxy", (TO_PROXY,), TO_PROXY, has_proxy=True),
         Way("proxy-turn", "TURN over TLS through an HTTP proxy", (TO_PROXY,), TO_PROXY, ("turns:{relay}",), has_proxy=True),
         Way("blocked", "no way but to the backend: the fault is udp_blocked", (TO_BACKEND,), connects=False),
+        Way("moves", "UDP, the box gets another address in mid-sentence", (TO_BACKEND, TO_PROVIDER), TO_PROVIDER, moves=True),
         Way("loss-5", "UDP, 5 % of the packets lost in each direction", (TO_BACKEND, TO_PROVIDER), TO_PROVIDER, loss=5),
         Way("loss-20", "UDP, 20 % of the packets lost in each direction", (TO_BACKEND, TO_PROVIDER), TO_PROVIDER, loss=20),
     )

@@ -101,6 +101,36 @@ import Testing
         #expect(sentence.contains("did not follow"))
     }
 
+    @Test(arguments: [false, true])
+    func anAnswerOnTheNewPathIsNotEnoughWhereAllElseGoesToTheOldOne(speaks: Bool) throws {
+        let call = try VirtualCall(seed: 35)
+        try call.connect()
+        call.speakBothWays(for: .seconds(1))
+        // Checks are answered (RFC 7983: STUN begins with 0 to 3), media and DTLS are not sent there.
+        call.network.tamper = { bytes, _, to in to.ip == Self.second.ip && bytes[0] > 3 ? nil : bytes }
+        call.kiosk.closePath(0, at: call.network.now)
+        call.kiosk.openPath(Self.second, at: call.network.now)
+        if speaks { call.provider.speak(true, at: call.network.now) }
+        let movedAt = call.network.now
+        call.network.run(until: { call.kiosk.hasEnded }, within: .seconds(30))
+        #expect(call.network.now - movedAt <= .seconds(4))
+        guard case .failed(let sentence) = call.kiosk.events.last else {
+            Issue.record("\(call.kiosk.events)")
+            return
+        }
+        #expect(sentence.contains("did not follow"))
+    }
+
+    @Test func aSilentProviderThatFollowsIsKept() throws {
+        let call = try VirtualCall(seed: 36)
+        try call.connect()
+        call.speakBothWays(for: .seconds(1))
+        call.kiosk.closePath(0, at: call.network.now)
+        call.kiosk.openPath(Self.second, at: call.network.now)
+        call.network.run(.seconds(20))
+        #expect(call.kiosk.isConnected)
+    }
+
     @Test func twoHomesBehindOneProvidersNATMeetWhereItTurnsThemAround() throws {
         let server = VirtualServer(SocketAddress("203.0.113.50", 3_478))
         let kiosk = SocketAddress("10.0.0.5", 5_000)

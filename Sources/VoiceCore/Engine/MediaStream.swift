@@ -55,28 +55,31 @@ struct MediaStream: ~Copyable {
     }
 
     /// One RTP or RTCP datagram from a validated route, decrypted in place.
+    /// - Returns: whether it was authentic.
     mutating func receive<Sink: EngineSink & ~Copyable>(
         _ buffer: UnsafeMutableRawBufferPointer, count: Int, at now: Instant,
         counting statistics: inout EngineStatistics,
         into sink: inout Sink
-    ) {
+    ) -> Bool {
         guard srtp != nil else {
             statistics.strayMedia &+= 1
-            return
+            return false
         }
         let isReport = DatagramKind(UnsafeRawBufferPointer(rebasing: buffer[..<count])) == .rtcp
         do {
             if isReport {
-                guard let plain = try srtp?.unprotectRTCP(buffer, count: count) else { return }
+                guard let plain = try srtp?.unprotectRTCP(buffer, count: count) else { return false }
                 receiveReports(
                     UnsafeRawBufferPointer(rebasing: buffer[..<plain]), at: now, counting: &statistics, into: &sink)
             } else {
-                guard let plain = try srtp?.unprotectRTP(buffer, count: count) else { return }
+                guard let plain = try srtp?.unprotectRTP(buffer, count: count) else { return false }
                 receivePacket(
                     UnsafeRawBufferPointer(rebasing: buffer[..<plain]), at: now, counting: &statistics, into: &sink)
             }
+            return true
         } catch {
             statistics.rejectedMedia &+= 1
+            return false
         }
     }
 

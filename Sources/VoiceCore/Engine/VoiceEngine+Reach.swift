@@ -80,6 +80,20 @@ extension VoiceEngine {
         drainOutbox(into: &sink)
     }
 
+    /// The voice goes this way from now on.
+    mutating func use(_ route: Route, at now: Instant) {
+        reach.use(route, isFinal: ice.isControlling, at: now)
+        switch phase {
+        case .connected, .disconnected: break
+        case .gathering, .connecting, .closing, .ended: return
+        }
+        // A controlled side goes where the other one says, which so has followed already.
+        guard ice.isControlling else { return }
+        following.moved(at: now)
+        // What answers this says where the other side sends, also where it has no media to send just now.
+        channels?.probe(at: now)
+    }
+
     /// A path is gone.
     mutating func lose(_ path: PathID, at now: Instant) {
         let wasSelected = ice.selectedRoute?.path == path

@@ -9,7 +9,9 @@ extension VoiceEngine {
         case .connecting, .connected, .disconnected:
             .earliest(
                 .earliest(.earliest(ice.deadline, reachDeadline), .earliest(dtlsDeadline, channelDeadline)),
-                .earliest(turnDeadline, media.reportDeadline.map { Deadline(at: $0, reason: .rtcpReport) }))
+                .earliest(
+                    .earliest(turnDeadline, followingDeadline),
+                    media.reportDeadline.map { Deadline(at: $0, reason: .rtcpReport) }))
         }
     }
 
@@ -20,12 +22,17 @@ extension VoiceEngine {
         }
     }
 
+    private var followingDeadline: Deadline? { following.deadline.map { Deadline(at: $0, reason: .reach) } }
+
     mutating func handleTimeout<Sink: EngineSink & ~Copyable>(at now: Instant, into sink: inout Sink) {
         if case .closing(let remaining, let next) = phase {
             if next <= now { sayFarewell(remaining: remaining, at: now, into: &sink) }
             return
         }
         if let deadline = ice.deadline, deadline.at <= now { ice.handleTimeout(at: now) }
+        if let deadline = following.deadline, deadline <= now {
+            return finish(telling: ending(for: .notFollowed), at: now, into: &sink)
+        }
         if let deadline = reach.deadline, deadline <= now { reach.handleTimeout(at: now) }
         if let deadline = dtls?.deadline, deadline <= now { dtls?.handleTimeout(at: now) }
         if let deadline = channels?.deadline, deadline <= now { channels?.handleTimeout(at: now) }

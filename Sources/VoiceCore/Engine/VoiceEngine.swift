@@ -27,6 +27,7 @@ struct VoiceEngine: ~Copyable {
     private var remoteFingerprints: [Fingerprint] = []
     var ice: ICEAgent
     var reach: Reach
+    var following = Following()
     var dtls: DTLSTransport?
     /// Where DTLS goes until ICE has selected: the latest route that it validated.
     var validRoute: Route?
@@ -195,7 +196,8 @@ struct VoiceEngine: ~Copyable {
                 statistics.strayMedia &+= 1
                 return
             }
-            media.receive(buffer, count: count, at: now, counting: &statistics, into: &sink)
+            let isAuthentic = media.receive(buffer, count: count, at: now, counting: &statistics, into: &sink)
+            if isAuthentic, route == ice.selectedRoute { following.heard(at: now) }
         case .unknown:
             statistics.unknownDatagrams &+= 1
         }
@@ -208,6 +210,7 @@ struct VoiceEngine: ~Copyable {
             return
         }
         dtls?.receive(datagram, at: now)
+        if phase != .connecting, route == ice.selectedRoute { following.heard(at: now) }
     }
 
     private mutating func send<Sink: EngineSink & ~Copyable>(
@@ -243,7 +246,7 @@ struct VoiceEngine: ~Copyable {
         case .validPath(let route), .selected(let route):
             validRoute = route
             if Reach.isSocket(route.path) { reach.hold() }
-            if event == .selected(route) { reach.use(route, isFinal: ice.isControlling, at: now) }
+            if event == .selected(route) { use(route, at: now) }
             dtls?.start(at: now)
             while let datagram = early.next(where: { ice.accepts($0) }) {
                 datagram.withUnsafeBytes { dtls?.receive($0, at: now) }

@@ -70,6 +70,11 @@ struct DataChannels {
         obeyAssociation()
     }
 
+    /// Asks the other side for a sign of life at once.
+    mutating func probe(at now: Instant) {
+        association.beat(at: now)
+    }
+
     mutating func handleTimeout(at now: Instant) {
         association.handleTimeout(at: now)
         obeyAssociation()

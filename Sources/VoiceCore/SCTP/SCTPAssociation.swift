@@ -203,7 +203,7 @@ struct SCTPAssociation {
     }
 
     /// Looks whether the peer is still there, and measures the path (RFC 9260 8.3).
-    private mutating func beat(at now: Instant) {
+    mutating func beat(at now: Instant) {
         guard phase == .established else {
             heartbeat = nil
             return
