@@ -44,7 +44,8 @@ def ways_by_peers(rows):
             cells.append(_both(found, reasons))
         lines.append(cells)
     marks = "".join(f"{_mark(index)}: {reason}. " for index, reason in enumerate(reasons))
-    about = "**Answering peers**: seconds from the press to connected, over IPv4 and IPv6; under `blocked` to the fault's name."
+    about = "**Answering peers**: seconds from the press to connected, over IPv4 and IPv6; under `blocked` to the fault's name, under "
+    about += "`moves` from the new address to where the call goes on."
     return f"{about}\n\n{grid(['peer', *WAYS], lines)}\n{marks}\n"
 
 
@@ -68,7 +69,7 @@ def by_way(rows):
     for way in WAYS.values():
         played = [row for row in rows if row["way"] == way.name and row["role"] == "answerer" and row["ok"]]
         after = [value for row in played for value in row.get("after_answer_s", ())] or [
-            value for row in played for value in row.get("fault_s", ())
+            value for row in played for value in (*row.get("fault_s", ()), *row.get("moved_s", ()))
         ]
         if not after:
             continue
@@ -76,7 +77,7 @@ def by_way(rows):
         carried = [value for row in played for value in row.get("carried_kB", ())]
         least = f"{min(carried):.0f} to {max(carried):.0f}" if way.connects and carried else ""
         lines.append([way.name, way.what, f"{median(after):.3f}", f"{max(after):.3f}", str(told), least])
-    about = "**The ways**: seconds from the answer to connected (`blocked`: from the press to the fault's name), all peers and families."
+    about = "**The ways**: seconds from the answer to connected (`blocked`: from the press to the fault's name; `moves`: as above), all peers and families."
     heads = ["way", "what there is", "median", "longest", "messages there and back", "kB that went this way"]
     return f"{about}\n\n{grid(heads, lines)}"
 
@@ -118,8 +119,9 @@ def seconds(row):
         return ""
     if not row["ok"]:
         return "FAILED"
-    values = row.get("fault_s") or row.get("connected_s") or [None]
-    return f"{values[0]:.2f}" if values[0] is not None else "passed"
+    values = row.get("fault_s") or row.get("moved_s") or row.get("connected_s") or [None]
+    new = ", new voice" if row.get("voices") == [2] else ""
+    return f"{values[0]:.2f}{new}" if values[0] is not None else "passed"
 
 
 def pair(row, name, digits):
