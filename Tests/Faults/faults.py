@@ -12,10 +12,12 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from network import ADDRESS, Network, NetworkError
+import changes
+from network import ADDRESSES, Network, NetworkError
 from processes import Program
 
 HERE = Path(__file__).resolve().parent
+ADDRESS = ADDRESSES["ipv4"].partition("/")[0]
 LONGEST = 10.0  # seconds from the press until a fault has its name
 WAIT = 14  # seconds that a case watches
 
@@ -32,6 +34,7 @@ class Case:
     name_server: str = ""
     certificate: str = ""  # "now" or "ahead": that of a TLS server on port 443
     has_network: bool = True
+    says: str = ""  # stands in the error's sentence
 
 
 URL = ("backend", "url", f"http://{ADDRESS}/voice/{{chat}}")
@@ -52,6 +55,9 @@ CASES = (
          certificate="now"),
     Case("provider-out-of-reach", "udp_blocked", "the backend answers, nothing comes back over UDP",
          (("far-provider", 80),)),
+    Case("proxy-without-address", "udp_blocked", "the same, and the proxy's name is not found",
+         (("far-provider", 80), ("knows-no-name", 53)), (("network", "proxy", "http://proxy.example:3128"),),
+         "127.0.0.1", says="proxy.example"),
     Case("refused", "refused", "403, with a reason", (("refuses", 80),)),
     Case("unauthorized", "unauthorized", "401", (("unauthorized", 80),)),
     Case("busy", "busy", "503, Retry-After two minutes", (("busy", 80),)),
@@ -164,6 +170,8 @@ def watch(case, network, folder, programs, options):
         return row(case, False, f"no press: {talkpost.last_words()}")
     if faults != [case.fault]:
         return row(case, False, f"shown: {', '.join(faults) or 'none'}; {sentence or talkpost.last_words()}")
+    if case.says not in sentence:
+        return row(case, False, f"nothing is said of {case.says}: {sentence}")
     seconds = round(shown["at"] - pressed["at"], 2)
     return row(case, seconds <= LONGEST, "" if seconds <= LONGEST else "too late", seconds=seconds, sentence=sentence)
 
@@ -176,7 +184,7 @@ def table(rows):
 
 def main():
     parser = argparse.ArgumentParser(prog="Tests/Faults/run", description=__doc__)
-    parser.add_argument("--case", action="append", choices=[case.name for case in CASES], help="only this one")
+    parser.add_argument("--case", action="append", choices=[*(case.name for case in CASES), *changes.CASES], help="only this one")
     parser.add_argument("--jobs", type=int, default=6, help="cases at a time; they mostly wait")
     parser.add_argument("--json", type=Path, help="the rows are written to this file")
     parser.add_argument("--table", action="store_true", help="prints the rows as HANDBOOK.md has them")
@@ -191,21 +199,24 @@ def main():
     waiting, rows = queue.SimpleQueue(), {}
     for number, case in enumerate(CASES):
         if not options.case or case.name in options.case:
-            waiting.put((number, case))
+            waiting.put((number, case.name, lambda number, case=case: play(case, number, options)))
+    for number, name in enumerate(changes.CASES, len(CASES)):
+        if not options.case or name in options.case:
+            waiting.put((number, name, lambda number, name=name: changes.row(name, number, options)))
 
     def work():
         while True:
             try:
-                number, case = waiting.get_nowait()
+                number, name, begin = waiting.get_nowait()
             except queue.Empty:
                 return
             try:
-                done = play(case, number, options)
+                done = begin(number)
             except Exception as error:
-                done = row(case, False, f"{type(error).__name__}: {error}")
+                done = {"case": name, "fault": "", "how": "", "ok": False, "why": f"{type(error).__name__}: {error}"}
             rows[number] = done
             verdict = f"{done['seconds']} s" if done["ok"] else done["why"]
-            print(f"{'passed' if done['ok'] else 'FAILED'}  {case.name}: {case.fault}, {verdict}", flush=True)
+            print(f"{'passed' if done['ok'] else 'FAILED'}  {name}: {done['fault']}, {verdict}", flush=True)
 
     workers = [threading.Thread(target=work) for _ in range(max(1, min(options.jobs, len(CASES))))]
     for worker in workers:
@@ -216,7 +227,7 @@ def main():
     if options.json:
         options.json.write_text(json.dumps(ordered, indent=2) + "\n")
     if options.table:
-        print(table(ordered))
+        print(table([row for row in ordered if row["fault"] != "none"]))
     failed = sum(not one["ok"] for one in ordered)
     print(f"{len(ordered) - failed} passed, {failed} failed")
     return 1 if failed else 0
