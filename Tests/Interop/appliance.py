@@ -13,7 +13,8 @@ from ways import BACKEND_PORT
 def write_config(stage, channel="oai-events", microphone=None):
     """The config for the stage's way, beside its credentials; returns its path."""
     folder, sound, network, way = stage.folder, stage.sound, stage.network, stage.way
-    idle = round(sound.talk - sound.release + sound.lead)
+    # With a fifth of the packets lost a sender takes some seconds for the long line of speech.
+    idle = round(sound.talk - sound.release + sound.lead) + (10 if way.loss else 0)
     keys = {
         "backend": {"url": f"http://{network.backend}:{BACKEND_PORT}/voice/{{chat}}", "chat": "lobby"},
         "talk": {"mode": "hold", "turns": "provider" if channel == "none" else "button", "idle_end": f"{idle} s"},

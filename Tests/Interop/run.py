@@ -107,6 +107,14 @@ def report(row):
         print(f"        {', '.join(figures)}", flush=True)
 
 
+def keep(rows, path, are_all):
+    """Writes the rows. Unless they are all there are, those of other cells stay, so that a few can be played again."""
+    cell = lambda row: tuple(row[fact] for fact in ("peer", "role", "way", "family", "channel"))
+    played = {cell(row) for row in rows}
+    older = json.loads(path.read_text()) if path.exists() and not are_all else []
+    path.write_text(json.dumps([row for row in older if cell(row) not in played] + rows, indent=2) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="Tests/Interop/run", description="Calls with real WebRTC peers.")
     parser.add_argument("--peer", action="append", choices=list(ALL), help="only this one; may be given again")
@@ -118,7 +126,7 @@ def main():
     parser.add_argument("--smoke", action="store_true", help="the few that stand for the rest")
     parser.add_argument("--against", choices=list(ALL), help="try offering peers on this one; talkpost has no part")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="cases at a time")
-    parser.add_argument("--json", type=Path, help="the rows are written to this file")
+    parser.add_argument("--json", type=Path, help="the rows are written to this file, in the place of older ones of the same cells")
     parser.add_argument("--keep", type=Path, default=catalog.CACHE / "calls", help="recordings and logs of each case")
     parser.add_argument("--binaries", type=Path, default=Path(".build/release"), help="where talkpost was built")
     options = parser.parse_args()
@@ -180,7 +188,7 @@ def main():
         return 130
     ordered = [rows[number] for number in sorted(rows)]
     if options.json:
-        options.json.write_text(json.dumps(ordered, indent=2) + "\n")
+        keep(ordered, options.json, options.all)
     impossible = sum(row.get("impossible", False) for row in ordered)
     failed = sum(not row["ok"] for row in ordered)
     if impossible:

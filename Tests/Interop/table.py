@@ -31,7 +31,9 @@ def verdict(rows):
     impossible = [row for row in rows if row.get("impossible")]
     failed = [row for row in rows if not row["ok"]]
     played = len(rows) - len(impossible)
-    return f"{played - len(failed)} of {played} cells passed; {len(impossible)} more are beyond the peer itself.\n"
+    why = "".join(f"- {row['peer']}, {row['role']}, {row['way']}, {row['family']}: {row['why']}\n" for row in failed)
+    what = f"{played - len(failed)} of {played} cells passed; {len(impossible)} more are beyond the peer itself.\n"
+    return what + (f"\nFailed:\n\n{why}" if failed else "")
 
 
 def ways_by_peers(rows):
