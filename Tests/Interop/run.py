@@ -108,10 +108,17 @@ def report(row):
 
 
 def keep(rows, path, are_all):
-    """Writes the rows. Unless they are all there are, those of other cells stay, so that a few can be played again."""
+    """Writes the rows. Unless they are all there are, those of other cells stay, so that a few can be played again; how often a cell was
+    played, and failed, stays with it.
+    """
     cell = lambda row: tuple(row[fact] for fact in ("peer", "role", "way", "family", "channel"))
-    played = {cell(row) for row in rows}
     older = json.loads(path.read_text()) if path.exists() and not are_all else []
+    before = {cell(row): row for row in older}
+    played = {cell(row) for row in rows}
+    for row in rows:
+        last = before.get(cell(row), {"tries": 0, "failed_tries": 0})
+        row["tries"] = last.get("tries", 1) + 1
+        row["failed_tries"] = last.get("failed_tries", int(not last.get("ok", True))) + int(not row["ok"])
     path.write_text(json.dumps([row for row in older if cell(row) not in played] + rows, indent=2) + "\n")
 
 

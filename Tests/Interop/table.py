@@ -33,7 +33,12 @@ def verdict(rows):
     played = len(rows) - len(impossible)
     why = "".join(f"- {row['peer']}, {row['role']}, {row['way']}, {row['family']}: {row['why']}\n" for row in failed)
     what = f"{played - len(failed)} of {played} cells passed; {len(impossible)} more are beyond the peer itself.\n"
-    return what + (f"\nFailed:\n\n{why}" if failed else "")
+    what += f"\nFailed:\n\n{why}" if failed else ""
+    unsteady = [row for row in rows if row.get("failed_tries") and row.get("tries", 1) > 1]
+    tries = ", ".join(
+        f"{row['peer']} {row['way']} {row['family']} ({row['failed_tries']} of {row['tries']} failed)" for row in unsteady
+    )
+    return what + (f"\nPlayed again, the last try is shown: {tries}.\n" if tries else "")
 
 
 def ways_by_peers(rows):
