@@ -58,7 +58,7 @@ def write_script(stage, calls):
     """What the button does: each call from the press to its own end, or one press that comes to nothing."""
     call = "press\nawait error 20\nrelease\nafter 0.3\n"
     if stage.way.connects:
-        call = f"press\nafter {stage.sound.release:.2f}\nawait connected 10\nrelease\nawait closed 40\n"
+        call = f"press\nafter {stage.sound.release:.2f}\nawait connected 20\nrelease\nawait closed 40\n"
     # Nobody presses within the milliseconds in which the post looks whether its backend is there.
     (stage.folder / "button.script").write_text("await ready 10\nafter 0.3\n" + call * calls + "after 0.3\nquit\n")
 

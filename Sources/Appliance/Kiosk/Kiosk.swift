@@ -52,8 +52,9 @@ struct Kiosk: Sendable {
     /// A voice that is not there this long after the press is given up: the bound that RFC 7675 5.1 sets on sending to somebody who
     /// does not answer.
     static let connectLimit: Duration = .seconds(30)
-    /// A voice that is there and not connected this long after is given up: the visitor still stands at the button.
-    static let pathLimit: Duration = .seconds(10)
+    /// A voice that is there and not connected this long after is given up: the visitor still stands at the button. One of whose far end
+    /// nothing at all is heard has ended by itself before (`ICEAgent.silenceLimit`); the rest is for handshakes on bad wireless.
+    static let pathLimit: Duration = .seconds(15)
     /// How long a voice's own close is waited for; a stalled sound device may hold it up for a second.
     static let closeLimit: Duration = .seconds(2)
     /// How long a fault is shown: long enough to count the flicks of any of them twice.

@@ -210,7 +210,7 @@ struct NetworkThread: ~Copyable {
         }
     }
 
-    func lookUp(_ host: String) {
+    mutating func lookUp(_ host: String) {
         let mailbox = runtime.mailbox
         NameLookup.start(host) { mailbox.post(.found(host: host, $0)) }
     }
