@@ -12,7 +12,7 @@ enum Layers {
     }
 
     private static let protocols: Set<String> = [
-        "SDP", "STUN", "TURN", "ICE", "Stream", "TLS", "DTLS", "SRTP", "RTP", "Audio", "SCTP",
+        "SDP", "STUN", "TURN", "ICE", "Stream", "TLS", "DTLS", "SRTP", "RTP", "Audio", "Playout", "SCTP",
     ]
 
     static let all: [String: Layer] = {
@@ -28,6 +28,7 @@ enum Layers {
             "VoiceCore/SRTP": Layer(uses: ["Base"], imports: ["CSRTP"], isPure: true),
             "VoiceCore/RTP": Layer(uses: ["Base"], isPure: true),
             "VoiceCore/Audio": Layer(uses: ["Base"], imports: ["COpus", "CAudioProcessing"], isPure: true),
+            "VoiceCore/Playout": Layer(uses: ["Base", "Audio"], isPure: true),
             "VoiceCore/SCTP": Layer(uses: ["Base"], isPure: true),
             "VoiceCore/Engine": Layer(uses: protocols.union(["Base"]), isPure: true),
             "VoiceCore/Runtime": Layer(

@@ -79,7 +79,7 @@ struct Configuration: Equatable, Sendable {
     struct Voice: Equatable, Sendable {
         var bitsPerSecond = 32_000
         var encoderComplexity = 5
-        var expectedLossPercent = 10
+        var expectedLossPercent = 0
         /// The data channel's name; nil: there is none.
         var channel: String? = "oai-events"
     }

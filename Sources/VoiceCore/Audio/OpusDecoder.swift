@@ -4,7 +4,13 @@ internal import COpus
 ///
 /// A Playout owns it. It never allocates after its init, and no payload can make it trap: libopus mixes stereo down by itself.
 struct OpusDecoder: ~Copyable {
+    /// Where libopus is built with it, lost sound is continued by a network of its own (1.5, "deep PLC"); the sound of packets that came
+    /// stays the same to the bit. From 6 on that changes too.
+    private static let concealmentComplexity: Int32 = 5
+
     private let decoder: OpaquePointer
+    /// Whether this libopus has a complexity of decoding, which is what chooses deep concealment; whether it was built with it, it does not say.
+    let hasDeepConcealment: Bool
 
     /// - Throws: libopus has no memory.
     init() throws(OpusError) {
@@ -12,6 +18,9 @@ struct OpusDecoder: ~Copyable {
         guard let decoder = opus_decoder_create(Int32(AudioFormat.samplesPerSecond), 1, &code) else {
             throw OpusError("opus_decoder_create", code: code)
         }
+        // Before 1.5 a decoder refuses this, and invents as it always did.
+        hasDeepConcealment =
+            talkpost_opus_decoder_set(decoder, OPUS_SET_COMPLEXITY_REQUEST, Self.concealmentComplexity) == OPUS_OK
         self.decoder = decoder
     }
 

@@ -72,6 +72,12 @@ struct OpusEncoder: ~Copyable {
         try Self.setExpectedLoss(encoder, percent: percent)
     }
 
+    /// From the next packet on, as far as libopus takes it: what was set before is as good for a packet that is due.
+    mutating func follow(_ expected: ExpectedLoss) {
+        try? Self.set(encoder, OPUS_SET_BITRATE_REQUEST, expected.bitsPerSecond, "OPUS_SET_BITRATE")
+        try? Self.setExpectedLoss(encoder, percent: expected.percent)
+    }
+
     private static func setExpectedLoss(_ encoder: OpaquePointer, percent: Int) throws(OpusError) {
         try set(encoder, OPUS_SET_PACKET_LOSS_PERC_REQUEST, percent, "OPUS_SET_PACKET_LOSS_PERC")
         try set(encoder, OPUS_SET_INBAND_FEC_REQUEST, percent > 0 ? 1 : 0, "OPUS_SET_INBAND_FEC")

@@ -19,6 +19,10 @@ struct OpusPacket {
         frameSampleCount = Int(opus_packet_get_samples_per_frame(start, rate))
     }
 
+    /// Whether it is one of those few that an encoder sends in a pause instead of sound (DTX): no more than a table of contents and
+    /// a frame of at most one byte (RFC 6716 2.1.9, 3.4).
+    var describesRoom: Bool { bytes.count <= 2 }
+
     /// Whether it carries the sound before its own once more (RFC 6716 4.2.4, LBRR).
     ///
     /// libopus has a function for it only from 1.5 on.

@@ -15,6 +15,8 @@ struct CaptureThread: ~Copyable {
     private var processor = AudioProcessor()
     private var backlog = Backlog()
     private var gate = Gate(isOpen: false)
+    private var expectedLoss: ExpectedLoss
+    private var lossReport: UInt64 = 0
     private var loss = DeviceLoss("The microphone")
     private let frame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
     private let farFrame = UnsafeMutableBufferPointer<Int16>.allocate(capacity: AudioFormat.frameSampleCount)
@@ -89,6 +91,9 @@ struct CaptureThread: ~Copyable {
         self.microphone = microphone
         microphone = nil
         self.encoder = encoder
+        expectedLoss = ExpectedLoss(
+            leastPercent: runtime.configuration.expectedLossPercent,
+            bitsPerSecond: runtime.configuration.bitsPerSecond)
     }
 
     deinit {
@@ -144,9 +149,18 @@ struct CaptureThread: ~Copyable {
         }
     }
 
+    /// The other side says how much of what was sent it has lost: the encoder is set to it.
+    private mutating func heedReport() {
+        let latest = runtime.lossReport.load(ordering: .relaxed)
+        guard latest != lossReport else { return }
+        lossReport = latest
+        if expectedLoss.report(lost: LossReport(bits: latest).lost) { encoder.follow(expectedLoss) }
+    }
+
     /// - Parameter capturedAt: when the newest sample was in front of the microphone.
     private mutating func encode(_ capturedAt: Instant) {
         // By an encoder that has come to rest silence is the same packet each time: waiting for a card is to cost next to nothing.
+        heedReport()
         let isSilence = microphone == nil && packetPCM.allSatisfy { $0 == 0 }
         if !isSilence || restingCount < Self.restsAfter {
             guard let byteCount = try? encoder.encode(UnsafeBufferPointer(packetPCM), into: packet) else { return }

@@ -100,8 +100,9 @@ struct NetworkSink: EngineSink, ~Copyable {
             runtime.events.push(.message(label: label, isText: isText, bytes: bytes))
         case .messageRefused(let label, let error):
             runtime.events.push(.messageRefused(label: label, reason: "\(error)"))
-        case .senderReport:
-            break
+        case .senderReport(let quality):
+            let before = LossReport(bits: runtime.lossReport.load(ordering: .relaxed))
+            runtime.lossReport.store(before.followed(by: quality.fractionLost).bits, ordering: .relaxed)
         }
     }
 }

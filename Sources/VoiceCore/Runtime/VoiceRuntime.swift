@@ -26,6 +26,8 @@ final class VoiceRuntime: Sendable {
     let isLive = Atomic(false)
     /// Whether what waits to be played is void: set by network, taken by playback.
     let isFlushWanted = Atomic(false)
+    /// The other side's latest report of loss (`LossReport`): set by network, read by capture.
+    let lossReport = Atomic(LossReport().bits)
     /// Set once, read by all.
     let isClosing = Atomic(false)
     /// Set by playback when the speaker is closed.
@@ -165,6 +167,26 @@ struct MicrophonePacket: BitwiseCopyable, Sendable {
     var sampleCount = 0
     /// When the first of them was in front of the microphone; nil where it waited longer than the voice's own way takes.
     var capturedAt: Instant?
+}
+
+/// A report of loss in one word, so that it passes between threads without a lock; numbered, so that each counts once.
+struct LossReport {
+    private(set) var bits: UInt64 = 0
+
+    init() {}
+
+    init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    /// The report after this one.
+    /// - Parameter lost: a share, 0 to 1.
+    func followed(by lost: Double) -> LossReport {
+        LossReport(bits: (bits >> 32 &+ 1) << 32 | UInt64(max(0, min(1, lost)) * 1_000_000))
+    }
+
+    /// The share of packets lost, 0 to 1.
+    var lost: Double { Double(bits & 0xFFFF_FFFF) / 1_000_000 }
 }
 
 /// What goes with a received packet on its way to the playout.

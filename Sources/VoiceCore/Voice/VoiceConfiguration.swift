@@ -5,8 +5,9 @@ public struct VoiceConfiguration: Sendable {
     public var bitsPerSecond = 32_000
     /// Opus encoder complexity, 0 to 10; 5 costs half of 9.
     public var encoderComplexity = 5
-    /// The loss in percent that the encoder's in-band FEC is made for; 0 turns it off.
-    public var expectedLossPercent = 10
+    /// The loss in percent that the encoder's in-band FEC is made for at least, whatever the other side reports; 0: it is sent only while
+    /// packets are lost.
+    public var expectedLossPercent = 0
     /// Names of the network interfaces to use; nil: every one that is up and has an address.
     public var interfaces: Set<String>?
     /// Whether loopback addresses are offered as well, for a provider on the same machine.

@@ -92,7 +92,7 @@ import Testing
             [voice]
             bitrate = 24000
             complexity = 9
-            expected_loss = 0
+            expected_loss = 15
             [log]
             target = console
             level = debug
@@ -143,7 +143,7 @@ import Testing
         expected.network.proxyCredential = "/etc/talkpost/proxy"
         expected.voice.bitsPerSecond = 24_000
         expected.voice.encoderComplexity = 9
-        expected.voice.expectedLossPercent = 0
+        expected.voice.expectedLossPercent = 15
         expected.log.target = .console
         expected.log.level = .debug
         #expect(configuration == expected)

@@ -9,7 +9,7 @@ struct Fade: Sendable {
 
     private var inventedRun = frameCounts.end
     /// At the end of the frame before.
-    private var gain: Float = 1
+    private(set) var gain: Float = 1
 
     /// Whether more invention would not be heard.
     var isSilent: Bool { inventedRun >= Self.frameCounts.end }
@@ -24,6 +24,8 @@ struct Fade: Sendable {
         switch kind {
         case .decoded, .fec:
             inventedRun = 0
+        case .comfortNoise:
+            break
         case .silence:
             goal = gain
         case .concealed:

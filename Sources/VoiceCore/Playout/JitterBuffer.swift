@@ -20,6 +20,8 @@ struct JitterBuffer: ~Copyable {
         var sequence: Int64
         /// In samples of 48 kHz.
         var timestamp: Int64
+        /// When it came, in samples of 48 kHz of our clock.
+        var arrival: Int64
         var packet: OpusPacket
     }
 
@@ -35,6 +37,7 @@ struct JitterBuffer: ~Copyable {
     struct Slot: BitwiseCopyable {
         var sequence: Int64 = -1
         var timestamp: Int64 = 0
+        var arrival: Int64 = 0
         var byteCount = 0
     }
 
@@ -46,6 +49,8 @@ struct JitterBuffer: ~Copyable {
     private(set) var nextSequence: Int64 = 0
     private var highest: Int64?
     private var lastTimestamp: Int64 = 0
+    /// Which of the 64 numbers before `nextSequence` came, the latest in the lowest bit.
+    private var cameBefore: UInt64 = 0
 
     /// - Parameter slotCount: how many packets it holds, a power of two.
     init(slotCount: Int = 64) {
@@ -56,7 +61,9 @@ struct JitterBuffer: ~Copyable {
     }
 
     /// - Parameter packet: copied.
-    mutating func insert(_ packet: OpusPacket, sequenceNumber: UInt16, timestamp: UInt32) -> (Insertion, Entry) {
+    mutating func insert(
+        _ packet: OpusPacket, sequenceNumber: UInt16, timestamp: UInt32, arrival: Int64
+    ) -> (Insertion, Entry) {
         let step = Int(Int16(truncatingIfNeeded: sequenceNumber &- UInt16(truncatingIfNeeded: highest ?? 0)))
         let isRestart = highest == nil || step >= Self.maximumDropout || step <= -Self.maximumMisorder
         let sequence: Int64
@@ -70,20 +77,28 @@ struct JitterBuffer: ~Copyable {
             unwrapped =
                 lastTimestamp &+ Int64(Int32(bitPattern: timestamp &- UInt32(truncatingIfNeeded: lastTimestamp)))
         }
-        let entry = Entry(sequence: sequence, timestamp: unwrapped, packet: packet)
+        let entry = Entry(sequence: sequence, timestamp: unwrapped, arrival: arrival, packet: packet)
         guard packet.bytes.count <= Self.slotByteCount else { return (.tooLarge, entry) }
         let hadPackets = highest != nil
         if isRestart {
             removeAll()
             nextSequence = sequence
+            cameBefore = 0
             highest = sequence
         }
-        if sequence < nextSequence { return (.late, entry) }
+        if sequence < nextSequence {
+            let age = nextSequence - sequence - 1
+            guard age < 64 else { return (.late, entry) }
+            let came = cameBefore >> UInt64(age) & 1 != 0
+            cameBefore |= 1 << UInt64(age)
+            return (came ? .duplicate : .late, entry)
+        }
         if slots[index(of: sequence)].sequence == sequence { return (.duplicate, entry) }
         var dropped = 0
         while sequence - nextSequence >= Int64(slotCount) {
             if count == 0 {
                 nextSequence = sequence - Int64(slotCount) + 1
+                cameBefore = 0
             } else if skipOne() {
                 dropped += 1
             }
@@ -105,7 +120,8 @@ struct JitterBuffer: ~Copyable {
             let stored = UnsafeRawBufferPointer(
                 rebasing: UnsafeRawBufferPointer(bytes.elements)[start..<start + slot.byteCount])
             guard let packet = OpusPacket(stored) else { continue }
-            return Entry(sequence: sequence, timestamp: slot.timestamp, packet: packet)
+            return Entry(
+                sequence: sequence, timestamp: slot.timestamp, arrival: slot.arrival, packet: packet)
         }
         return nil
     }
@@ -119,7 +135,10 @@ struct JitterBuffer: ~Copyable {
     mutating func removeAll() {
         for index in 0..<slotCount { slots[index].sequence = -1 }
         count = 0
-        if let highest { nextSequence = highest + 1 }
+        if let highest {
+            if nextSequence != highest + 1 { cameBefore = 0 }
+            nextSequence = highest + 1
+        }
     }
 
     /// Begins a new sequence with the next packet.
@@ -137,6 +156,7 @@ struct JitterBuffer: ~Copyable {
             count -= 1
         }
         nextSequence += 1
+        cameBefore = cameBefore << 1 | (isThere ? 1 : 0)
         return isThere
     }
 
@@ -145,7 +165,8 @@ struct JitterBuffer: ~Copyable {
         let start = index * Self.slotByteCount
         let source = entry.packet.bytes
         for offset in 0..<source.count { bytes.elements[start + offset] = source[offset] }
-        slots[index] = Slot(sequence: entry.sequence, timestamp: entry.timestamp, byteCount: source.count)
+        slots[index] = Slot(
+            sequence: entry.sequence, timestamp: entry.timestamp, arrival: entry.arrival, byteCount: source.count)
         count += 1
     }
 
