@@ -21,6 +21,7 @@ struct DTLSTransport: ~Copyable {
     private var lateDatagrams = 0
     private var startedAt: Instant?
     private var suspicion: Suspicion?
+    private var lastFlight: LastFlight?
     let ssl: OpaquePointer
 
     /// A plaintext alert that may be true, or anyone's.
@@ -90,6 +91,7 @@ struct DTLSTransport: ~Copyable {
 
     /// To be called at `deadline`; earlier or later does no harm.
     mutating func handleTimeout(at now: Instant) {
+        repeatLastFlight(at: now)
         guard phase == .handshaking, let startedAt else { return }
         if let suspicion, now >= suspicion.end {
             end(.failed(.alertReceived(suspicion.code)))
@@ -218,19 +220,22 @@ struct DTLSTransport: ~Copyable {
         repeat {
             // OpenSSL may stop at a record it skips; the rest of the datagram still waits then.
             unread = bio.records?.remaining ?? 0
-            if phase == .handshaking { shakeHands() }
+            if phase == .handshaking { shakeHands(at: now) }
             if phase == .connected { readApplicationData() }
         } while (phase == .handshaking || phase == .connected) && bio.records?.remaining ?? 0 < unread
             && bio.records?.remaining ?? 0 > 0
         updateDeadline(at: now)
     }
 
-    private mutating func shakeHands() {
+    private mutating func shakeHands(at now: Instant) {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
         if result == 1 {
             phase = .connected
             suspicion = nil
+            if role == .server {
+                lastFlight = LastFlight(bio.outbound.copies, wait: .microseconds(Int64(Self.firstWait)), at: now)
+            }
         } else if SSL_get_error(ssl, result) != SSL_ERROR_WANT_READ {
             fail()
         }
@@ -259,8 +264,16 @@ struct DTLSTransport: ~Copyable {
                 }
                 return
             }
+            lastFlight = nil
             if room != nil { inbound.commit(Int(count)) }
         }
+    }
+
+    private mutating func repeatLastFlight(at now: Instant) {
+        guard let flight = lastFlight, flight.next <= now else { return }
+        for datagram in flight.datagrams { datagram.withUnsafeBytes { bio.outbound.append($0) } }
+        lastFlight = flight.following(at: now)
+        updateDeadline(at: now)
     }
 
     /// Takes one message that the full queue has no room for out of OpenSSL.
@@ -291,6 +304,7 @@ struct DTLSTransport: ~Copyable {
     private mutating func end(_ last: DTLSPhase) {
         phase = last
         suspicion = nil
+        lastFlight = nil
         deadline = nil
     }
 
@@ -308,7 +322,7 @@ struct DTLSTransport: ~Copyable {
 
     private mutating func updateDeadline(at now: Instant) {
         guard phase == .handshaking, let startedAt else {
-            deadline = nil
+            deadline = lastFlight?.next
             return
         }
         var next = startedAt + DTLSTransport.handshakeLimit
@@ -324,16 +338,5 @@ extension DTLSError {
     fileprivate static func alertReceived(_ code: UInt8) -> DTLSError {
         .alertReceived(
             code: code, text: SSL_alert_desc_string_long(Int32(code)).map { String(cString: $0) } ?? "unknown")
-    }
-}
-
-extension SRTPKeys.Profile {
-    /// The numbers of RFC 5764 4.1.2 and RFC 7714 14.2.
-    fileprivate init?(openSSL id: UInt) {
-        switch id {
-        case 0x0001: self = .aes128CMSHA1_80
-        case 0x0007: self = .aeadAES128GCM
-        default: return nil
-        }
     }
 }

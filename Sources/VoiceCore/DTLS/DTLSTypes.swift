@@ -64,3 +64,14 @@ struct DTLSStatistics: Equatable, Sendable {
     /// Datagrams and messages that found their queue full, or their reader's buffer too small.
     var overflows = 0
 }
+
+extension SRTPKeys.Profile {
+    /// The numbers of RFC 5764 4.1.2 and RFC 7714 14.2.
+    init?(openSSL id: UInt) {
+        switch id {
+        case 0x0001: self = .aes128CMSHA1_80
+        case 0x0007: self = .aeadAES128GCM
+        default: return nil
+        }
+    }
+}

@@ -51,6 +51,18 @@ struct DatagramQueue: ~Copyable {
         tail += Self.prefix + byteCount
     }
 
+    /// Copies of all entries, which stay.
+    var copies: [[UInt8]] {
+        var copies: [[UInt8]] = []
+        var place = head
+        while place < tail {
+            let start = place + Self.prefix
+            place = start + Int(storage.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+            copies.append(Array(storage[start..<place]))
+        }
+        return copies
+    }
+
     mutating func countDrop() {
         dropped += 1
     }
