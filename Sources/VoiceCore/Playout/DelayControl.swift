@@ -1,7 +1,7 @@
 /// How far the delay is from what it should be, and by which means it is brought there so that nobody hears it.
 ///
 /// A Playout owns it. What the arrivals ask for, and 10 ms for a sound card that takes 10 ms at once, is the least delay; a little above it, the
-/// delay is left as it is. In a pause it is set right at once. In sound it waits for a pause, for a second; then periods are added or
+/// delay is left as it is. In a pause it is set right at once. In sound it waits for a pause, for 4 s; then periods are added or
 /// left out where the sound is nearly the same after them, and for the rest 2 samples in a thousand, a thirtieth of a semitone. Only where
 /// sound is about to be missing, or is late by much, does speech give way sooner. Times are in samples of 48 kHz.
 struct DelayControl: Sendable {
@@ -14,10 +14,10 @@ struct DelayControl: Sendable {
     }
 
     private static let frame = Int64(AudioFormat.frameSampleCount)
-    /// 60 ms above what it should be speech is sped up, at 100 and 250 ms by ever less gentle means.
-    private static let excessSteps: (first: Int64, second: Int64, third: Int64) = (2_880, 4_800, 12_000)
-    /// How long a pause is waited for: 1 s, and as long again before samples are slipped.
-    private static let patience = (stretch: 100, slip: 200)
+    /// 100 ms above what it should be speech is sped up, at 150 and 250 ms by ever less gentle means.
+    private static let excessSteps: (first: Int64, second: Int64, third: Int64) = (4_800, 7_200, 12_000)
+    /// How long a pause is waited for: 4 s, and 6 s before samples are slipped.
+    private static let patience = (stretch: 400, slip: 600)
 
     /// The least delay of late: a card that asks at uneven times needs that one.
     private(set) var lowest: Float?
@@ -29,7 +29,7 @@ struct DelayControl: Sendable {
     /// The delays between which nothing is done: 4 ms apart, and wider where packets come unevenly.
     static func band(of target: Int64) -> ClosedRange<Int64> {
         let goal = target + frame
-        return goal - target / 8...goal + max(192, target / 4)
+        return goal - target / 8...goal + max(192, target / 5)
     }
 
     /// Takes one frame into account.

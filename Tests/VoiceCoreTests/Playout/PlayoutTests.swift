@@ -33,6 +33,7 @@ import Testing
         #expect(heard.statistics.receivedCount == 498)
         #expect(heard.statistics.lostCount == 0)
         #expect(heard.delays.allSatisfy { $0 < 17 })
+        #expect(heard.statistics.meanWait >= .milliseconds(10) && heard.statistics.meanWait < .milliseconds(17))
     }
 
     @Test func theFirstPacketSoundsAtTheNextPull() throws {
