@@ -2,7 +2,7 @@
 ///
 /// A Playout owns it. A packet's lateness is how much later it came than the fastest of the last 384 did, measured on its own
 /// timestamp. A histogram of lateness that slowly forgets gives the target: the delay from which on waiting longer costs more than the
-/// packets that come too late otherwise. One packet that is late therefore changes nothing, a network that stands still more often than each 1.5 s
+/// packets that come too late otherwise. One packet that is late therefore changes nothing, a network that stands still more often than each 1.1 s
 /// does, and a sender that paused is not taken for a slow network. Times are in samples of 48 kHz.
 struct DelayEstimate: ~Copyable {
     private static let windowCount = 384
@@ -10,9 +10,9 @@ struct DelayEstimate: ~Copyable {
     private static let binSampleCount: Int64 = 120
     /// 500 ms.
     private static let binCount = 200
-    /// One packet in a hundred that comes too late is worth a delay of 15 ms: with lateness spread normally by 30 ms that is
-    /// what 99.2 of 100 packets keep to, at about the delay that libwebrtc's NetEQ has there.
-    private static let lateCost: Float = 1_500 * 48
+    /// One packet in a hundred that comes too late is worth a delay of 11 ms: with lateness spread normally by 30 ms that is
+    /// what 99 of 100 packets keep to, and about the delay that libwebrtc's NetEQ has there.
+    private static let lateCost: Float = 1_100 * 48
     /// How fast old arrivals are forgotten: a share of 1/e is left after 500 packets, 10 s.
     private static let forgetting: Float = 1.0 / 500
     /// As if so many packets had come in time before the first: the first few alone say little.
